@@ -1,0 +1,80 @@
+package sources
+
+import "time"
+
+// Op is what happened to a pod between two merges. The numbers and words are
+// the kubelet's (pkg/kubelet/types.PodOperation).
+type Op int
+
+// The operations. SET is never sent: snapshots are compared before.
+const (
+	SET       Op = iota // the whole set, the kubelet's word for a Snapshot
+	ADD                 // a UID that was not wanted before
+	DELETE              // API pods: deletionTimestamp was set; the object still exists
+	REMOVE              // the UID is no longer wanted
+	UPDATE              // same UID; metadata, origin or deletion fields differ
+	RECONCILE           // same pod; its objects or its status at the source differ
+)
+
+// String is the word for logs.
+func (o Op) String() string {
+	switch o {
+	case SET:
+		return "SET"
+	case ADD:
+		return "ADD"
+	case DELETE:
+		return "DELETE"
+	case REMOVE:
+		return "REMOVE"
+	case UPDATE:
+		return "UPDATE"
+	case RECONCILE:
+		return "RECONCILE"
+	}
+	return "UNKNOWN"
+}
+
+// PodUpdate is what changed by one snapshot of one source, to be taken as one:
+// a name whose pod is removed and added in the same update is a replacement,
+// and a removed pod whose host port another added pod of its unit claims is its
+// predecessor. An update without changes tells that a source has spoken.
+type PodUpdate struct {
+	// Changes in the order REMOVE, ADD, UPDATE, DELETE, RECONCILE.
+	Changes []Change
+	// Source is the state of the source whose snapshot caused this update. A
+	// change may concern a pod of another source (the loser of a name conflict
+	// that takes over).
+	Source SourceState
+}
+
+// Change is one operation on one pod.
+type Change struct {
+	Op  Op
+	Pod Pod
+}
+
+// SourceState is what the agent must know of a source to judge orphans.
+type SourceState struct {
+	Name      string
+	Live      bool            // has delivered at least one live snapshot
+	Attempted bool            // its first attempt has ended, well or badly
+	Faulty    map[string]bool // units at fault now; key "" when the place itself is
+	Taken     time.Time
+}
+
+// Status is one source as `podstead get sources` shows it.
+type Status struct {
+	Snapshot
+	// LastSuccess is when the source last delivered a live snapshot without faults of its own place.
+	LastSuccess time.Time
+	// Losers are pods of this source whose full name another source or an earlier place holds.
+	Losers []Loser
+}
+
+// Loser is a pod that is not run because an earlier place holds its full name.
+type Loser struct {
+	Pod    Origin
+	Name   string // full name
+	Winner Origin
+}
