@@ -1,0 +1,78 @@
+// Package durable writes small files so that a power cut leaves either the old
+// content or the new one, never a mixture and never nothing. Pod records and
+// last good sets depend on it. Nothing here runs on its own.
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// WriteFile replaces path by data: written beside it under a dot name, synced,
+// renamed over it, and the directory synced. The directory must exist. On an
+// error the old file is untouched and nothing is left beside it.
+func WriteFile(path string, data []byte, mode fs.FileMode) (err error) {
+	dir := filepath.Dir(path)
+	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("write %s: %w", path, err), ignoreMissing(os.Remove(tmp.Name())))
+		}
+	}()
+	if err := fill(tmp, data, mode); err != nil {
+		return errors.Join(err, tmp.Close())
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return err
+	}
+	return SyncDir(dir)
+}
+
+func fill(f *os.File, data []byte, mode fs.FileMode) error {
+	if err := f.Chmod(mode); err != nil {
+		return err
+	}
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// SyncDir makes the names in a directory durable.
+func SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("sync directory %s: %w", dir, err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("sync directory %s: %w", dir, err)
+	}
+	return nil
+}
+
+// Remove deletes one file and makes its absence durable. A missing file is success.
+func Remove(path string) error {
+	if err := ignoreMissing(os.Remove(path)); err != nil {
+		return fmt.Errorf("remove %s: %w", path, err)
+	}
+	if err := SyncDir(filepath.Dir(path)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
