@@ -49,6 +49,16 @@ type Sandbox struct {
 	HostNetwork bool
 }
 
+// StartedSandbox is what starting a sandbox brought. ID differs from the one
+// asked for when the engine made it necessary to create the sandbox anew (its
+// network was pruned, its oom score refused): containers created for the old
+// one are then useless.
+type StartedSandbox struct {
+	ID    string
+	IPs   []string // as in Sandbox
+	Notes []Degraded
+}
+
 // Container is one instance of a container of a pod.
 //
 // A container whose start failed (no such command, for one) is StateExited
