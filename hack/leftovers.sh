@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Tells what a test run left on the machine.
+#
+#   hack/leftovers.sh list            print what is there now, one thing a line
+#   hack/leftovers.sh compare FILE    exit 1 and name what is there now and was not in FILE
+#
+# Looked at: containers, networks and volumes of the engine, mounts, network
+# links, cgroups, podstead's own folders, and processes of podstead, of private
+# engines and of test binaries. Images stay: they are a cache.
+set -euo pipefail
+
+engine_objects() {
+	docker ps -a --no-trunc --format 'container {{.Names}} {{.ID}}'
+	docker network ls -q --no-trunc | sed 's/^/network /'
+	docker volume ls -q | sed 's/^/volume /'
+}
+
+# Process ids come again, so a process is told by its start time too.
+processes() {
+	local proc name stat
+	for proc in /proc/[0-9]*; do
+		{ name=$(<"$proc/comm") && stat=$(<"$proc/stat"); } 2>/dev/null || continue
+		case $name in
+		podstead | dockerd | containerd | containerd-shim* | docker-proxy | pause | *.test)
+			echo "process $name ${proc#/proc/} started $(awk '{print $20}' <<<"${stat##*) }")"
+			;;
+		esac
+	done
+}
+
+paths() {
+	find /run/podstead /var/lib/podstead /var/log/pods /var/log/containers -mindepth 1 -maxdepth 2
+	find "${TMPDIR:-/tmp}" -maxdepth 1 -name '*podstead*'
+	find /sys/fs/cgroup -maxdepth 3 -type d -iname '*podstead*'
+} 2>/dev/null
+
+list() {
+	engine_objects
+	awk '{print "mount", $5}' /proc/self/mountinfo
+	ls /sys/class/net | sed 's/^/link /'
+	paths | sed 's/^/path /' || true # some of the folders may not exist
+	processes
+}
+
+case ${1:-} in
+list)
+	list | sort
+	;;
+compare)
+	left=$(comm -13 "$2" <(list | sort))
+	if [ -n "$left" ]; then
+		echo "left behind:" >&2
+		echo "$left" >&2
+		exit 1
+	fi
+	echo "nothing left behind"
+	;;
+*)
+	sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
+	exit 2
+	;;
+esac
