@@ -9,6 +9,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/kubernetes/pkg/apis/core/v1/helper/qos"
 
 	"github.com/podstead/podstead/agent/plan"
 	"github.com/podstead/podstead/runtime"
@@ -37,7 +39,52 @@ type Input struct {
 	Terminating bool
 }
 
-// Generate returns the pod's status.
+// Generate returns the pod's status by the rules of the kubelet's
+// generateAPIPodStatus, times cut to whole seconds.
 func Generate(in Input) v1.PodStatus {
-	return v1.PodStatus{Phase: v1.PodPending}
+	s := v1.PodStatus{
+		ObservedGeneration: in.Pod.Generation,
+		QOSClass:           qos.GetPodQOS(in.Pod),
+	}
+	if refused(in) {
+		s.Phase, s.Reason, s.Message = outcome(in, &s)
+	} else {
+		s.ContainerStatuses = regularStatuses(in)
+		s.InitContainerStatuses = initStatuses(in)
+		s.Phase, s.Reason, s.Message = outcome(in, &s)
+		s.Conditions = conditions(in, &s)
+		setAddresses(in, &s)
+	}
+	if !in.Started.IsZero() {
+		s.StartTime = &metav1.Time{Time: in.Started}
+	}
+	normalize(in.Pod, &s)
+	return s
 }
+
+// refused reports that the pod was found unfit: it ended before anything of it
+// was made. Such a pod shows its reason and nothing else, as the kubelet's
+// rejectPod leaves it.
+func refused(in Input) bool {
+	return in.Finished != nil &&
+		len(in.Observed.Sandboxes)+len(in.Observed.Containers)+len(in.History.Containers) == 0
+}
+
+// outcome returns phase, reason and message. An end, once told, is final;
+// reason and message stay while the phase does.
+func outcome(in Input, s *v1.PodStatus) (v1.PodPhase, string, string) {
+	before := in.Previous
+	if terminal(before.Phase) {
+		return before.Phase, before.Reason, before.Message
+	}
+	if in.Finished != nil {
+		return in.Finished.Phase, in.Finished.Reason, in.Finished.Message
+	}
+	now := phase(in, s)
+	if now == before.Phase {
+		return now, before.Reason, before.Message
+	}
+	return now, "", ""
+}
+
+func terminal(p v1.PodPhase) bool { return p == v1.PodSucceeded || p == v1.PodFailed }
