@@ -1,0 +1,56 @@
+package api
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/podstead/podstead/runtime"
+)
+
+// Handlers is what the server asks. A nil function means that this agent does
+// not have the view; its path answers 501. All must be safe for concurrent use
+// and return when their context ends.
+type Handlers struct {
+	// Fresh lets the agent look at the engine before a view of it is answered.
+	// Its error becomes a warning of the answer, which then shows what was
+	// known before. The context carries the limit.
+	Fresh func(ctx context.Context) error
+	// Healthy says what keeps the agent from working; nil for nothing.
+	Healthy func(ctx context.Context) error
+	// Pods are all pods with their status, refused and finished ones included.
+	Pods func(ctx context.Context) ([]*v1.Pod, error)
+	// PodsChanged returns a channel that is closed at the next change of Pods.
+	PodsChanged func() <-chan struct{}
+	// RunningPods are the pods that the engine runs, as the engine tells them.
+	RunningPods func(ctx context.Context) ([]*v1.Pod, error)
+	// Logs writes the log of one container.
+	Logs func(ctx context.Context, req LogRequest, out io.Writer) error
+	// Events are the kept events that the filter selects, oldest first.
+	Events func(filter EventFilter) []v1.Event
+	// EventsChanged returns a channel that is closed at the next event.
+	EventsChanged func() <-chan struct{}
+	Sources       func(ctx context.Context) ([]Source, error)
+	Status        func(ctx context.Context) (Status, error)
+	Version       func() Version
+	Metrics       http.Handler
+}
+
+// EventFilter selects events by the object they are about; empty fields select all.
+type EventFilter struct {
+	Kind      string
+	Namespace string
+	Name      string
+	UID       string
+}
+
+// LogRequest is one request for a container's log.
+type LogRequest struct {
+	Namespace string
+	Pod       string // full name
+	Container string
+	Previous  bool
+	runtime.LogOptions
+}

@@ -1,0 +1,138 @@
+package api
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// APIVersion is that of the kinds of this package.
+const APIVersion = "podstead/v1alpha1"
+
+// Annotations that the agent's pods bear when they are shown, so that every
+// client can tell where a pod comes from.
+const (
+	AnnotationSource   = "podstead/source"   // name of the source
+	AnnotationManifest = "podstead/manifest" // unit:line
+	AnnotationRevision = "podstead/revision" // of the unit
+)
+
+// SourceState is one word for how a source is.
+type SourceState string
+
+// The states of a source, from good to bad.
+const (
+	SourceReady    SourceState = "Ready"    // its newest state is in force
+	SourceWaiting  SourceState = "Waiting"  // it has not been tried yet
+	SourceLastGood SourceState = "LastGood" // nothing heard yet: what ran before is in force
+	SourceHeld     SourceState = "Held"     // a removal waits to be allowed
+	SourceError    SourceState = "Error"    // its place or one of its units is at fault
+)
+
+// Source is one source as `podstead get sources` shows it.
+type Source struct {
+	metav1.TypeMeta `json:",inline"`
+
+	Name     string      `json:"name"`
+	Kind     string      `json:"sourceKind"` // file, http, git
+	Place    string      `json:"place"`      // path or URL without credentials
+	Revision string      `json:"revision,omitempty"`
+	State    SourceState `json:"state"`
+	Pods     int         `json:"pods"` // wanted on this node
+
+	Live        bool      `json:"live"` // the place itself has been heard
+	Attempted   bool      `json:"attempted"`
+	Taken       time.Time `json:"taken,omitzero"`       // when this state was learned
+	LastSuccess time.Time `json:"lastSuccess,omitzero"` // when the place was last read without a fault
+	NextPoll    time.Time `json:"nextPoll,omitzero"`
+
+	Faults []Fault `json:"faults,omitempty"` // of the place itself
+	Units  []Unit  `json:"units,omitempty"`
+	Losers []Loser `json:"losers,omitempty"`
+}
+
+// Unit is what fails as a whole: a file, a body, a commit.
+type Unit struct {
+	Name     string    `json:"name"`
+	Revision string    `json:"revision,omitempty"` // in force; empty when none is
+	Faults   []Fault   `json:"faults,omitempty"`
+	Warnings []Fault   `json:"warnings,omitempty"`
+	Skipped  []Skipped `json:"skipped,omitempty"`
+}
+
+// Fault is one thing wrong, and where.
+type Fault struct {
+	Place   string `json:"place"` // unit:line:column as far as known
+	Field   string `json:"field,omitempty"`
+	Message string `json:"message"`
+}
+
+// String is place, field path and message on one line.
+func (f Fault) String() string {
+	if f.Field == "" {
+		return f.Place + ": " + f.Message
+	}
+	return f.Place + ": " + f.Field + ": " + f.Message
+}
+
+// Skipped is a document that is not for this node.
+type Skipped struct {
+	Place  string `json:"place"`
+	Kind   string `json:"kind"`
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+// Loser is a pod that does not run because an earlier place holds its full name.
+type Loser struct {
+	Name   string `json:"name"`   // namespace/name
+	Place  string `json:"place"`  // its own
+	Winner string `json:"winner"` // source and place of the one that runs
+}
+
+// Problems are all faults of the source, its place's first, then its units'.
+func (s Source) Problems() []Fault {
+	all := append([]Fault(nil), s.Faults...)
+	for _, u := range s.Units {
+		all = append(all, u.Faults...)
+	}
+	return all
+}
+
+// SourceList is the answer of /podstead/v1/sources.
+type SourceList struct {
+	metav1.TypeMeta `json:",inline"`
+	Items           []Source `json:"items"`
+}
+
+// Engine is the container engine as the agent reaches it.
+type Engine struct {
+	Endpoint   string `json:"endpoint"`
+	Name       string `json:"name,omitempty"`
+	Version    string `json:"version,omitempty"`
+	APIVersion string `json:"apiVersion,omitempty"`
+	Error      string `json:"error,omitempty"` // why it cannot be reached; empty when it can
+}
+
+// Status is the agent itself.
+type Status struct {
+	metav1.TypeMeta `json:",inline"`
+
+	Node    string    `json:"node"`
+	NodeID  string    `json:"nodeID"`
+	Version string    `json:"version"`
+	PID     int       `json:"pid"`
+	Started time.Time `json:"started"`
+	RootDir string    `json:"rootDir"`
+	Engine  Engine    `json:"engine"`
+}
+
+// Version is the answer of /podstead/v1/version.
+type Version struct {
+	Version   string `json:"version"`
+	Revision  string `json:"revision,omitempty"` // commit it was built from
+	GoVersion string `json:"goVersion"`
+	Platform  string `json:"platform"` // os/arch
+	// Kubernetes is the release whose defaulting and validation are built in.
+	Kubernetes string `json:"kubernetes,omitempty"`
+}
