@@ -4,6 +4,8 @@
 package podspec
 
 import (
+	"maps"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/podstead/podstead/runtime"
@@ -17,8 +19,42 @@ type Node struct {
 
 // Sandbox returns the sandbox of the given attempt of a pod.
 func Sandbox(pod *v1.Pod, attempt int, n Node) runtime.SandboxConfig {
-	return runtime.SandboxConfig{}
+	c := runtime.SandboxConfig{
+		Pod:         ref(pod),
+		Attempt:     attempt,
+		Labels:      maps.Clone(pod.Labels),
+		HostNetwork: pod.Spec.HostNetwork,
+		HostPID:     pod.Spec.HostPID,
+		HostIPC:     pod.Spec.HostIPC,
+		SharePID:    sharePID(pod),
+		User:        sandboxUser(pod),
+		Seccomp:     seccompDefault,
+	}
+	if !pod.Spec.HostNetwork {
+		c.Hostname = hostname(pod)
+		c.Names = names(pod, n)
+		c.Ports = HostPorts(pod)
+	}
+	return c
 }
 
-// HostPorts returns the ports a pod publishes on the host, in the order written.
-func HostPorts(pod *v1.Pod) []runtime.PortMapping { return nil }
+func ref(pod *v1.Pod) runtime.PodRef {
+	return runtime.PodRef{UID: string(pod.UID), Namespace: pod.Namespace, Name: pod.Name}
+}
+
+// sharePID reports that the containers join the sandbox's PID namespace; the
+// host's has precedence.
+func sharePID(pod *v1.Pod) bool {
+	return !pod.Spec.HostPID && pod.Spec.ShareProcessNamespace != nil && *pod.Spec.ShareProcessNamespace
+}
+
+// sandboxUser is the pod's user for the pause process, so that processes of the
+// pod may signal it. A group alone says nothing here: the pause image has no
+// user to add it to.
+func sandboxUser(pod *v1.Pod) string {
+	sc := pod.Spec.SecurityContext
+	if sc == nil || sc.RunAsUser == nil {
+		return ""
+	}
+	return userAndGroup(decimal(*sc.RunAsUser), sc.RunAsGroup)
+}
