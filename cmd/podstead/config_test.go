@@ -1,0 +1,239 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+	kubelet "k8s.io/kubelet/config/v1beta1"
+)
+
+// parseRun parses the arguments of `podstead run` as main does.
+func parseRun(t *testing.T, args ...string) runFlags {
+	t.Helper()
+	var flags runFlags
+	parser, err := kong.New(&flags, kong.Exit(func(int) { t.Fatal("kong exits") }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return flags
+}
+
+const header = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
+
+func TestPrecedence(t *testing.T) {
+	cases := []struct {
+		name string
+		file string // below the header; "" for no file
+		env  map[string]string
+		args []string
+		want int // maxPods
+	}{
+		{name: "default", want: 110},
+		{name: "file over default", file: "maxPods: 20\n", want: 20},
+		{name: "zero in the file is the default", file: "maxPods: 0\n", want: 110},
+		{name: "variable over file", file: "maxPods: 20\n", env: map[string]string{"PODSTEAD_MAX_PODS": "30"}, want: 30},
+		{name: "flag over variable", file: "maxPods: 20\n", env: map[string]string{"PODSTEAD_MAX_PODS": "30"}, args: []string{"--max-pods=40"}, want: 40},
+		{name: "an empty variable is none", file: "maxPods: 20\n", env: map[string]string{"PODSTEAD_MAX_PODS": ""}, want: 20},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			args := c.args
+			if c.file != "" {
+				args = append(args, "--config", write(t, t.TempDir(), "kubelet.yaml", header+c.file))
+			}
+			for k, v := range c.env {
+				t.Setenv(k, v)
+			}
+			got, _, err := loadConfig(parseRun(t, args...), t.TempDir())
+			if err != nil || got.MaxPods != c.want {
+				t.Errorf("maxPods %d, %v; want %d", got.MaxPods, err, c.want)
+			}
+		})
+	}
+}
+
+func TestEveryFlagAndFieldArrives(t *testing.T) {
+	root := t.TempDir()
+	got, warnings, err := loadConfig(parseRun(t,
+		"--pod-manifest-path", "/m/a", "--pod-manifest-path=/m/b.yaml", "--root-dir", root, "--hostname-override", "edge",
+		"--node-labels", "zone=a, tier=", "--docker-endpoint", "/run/d.sock", "--pod-cidr=10.9.0.0/24", "--max-pods=7",
+		"--file-check-frequency=3s", "--sync-frequency=4m", "--serialize-image-pulls=false", "--container-log-max-size=1Mi",
+		"--container-log-max-files=3", "--once", "--runonce-timeout=9s", "-o", "json", "--log-level=debug", "--log-format=json"), t.TempDir())
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(err, warnings)
+	}
+	want := "{RootDir:" + root + " Socket:" + root + "/run/podstead.sock Hostname:edge NodeLabels:map[tier: zone:a] DockerEndpoint:unix:///run/d.sock " +
+		"Manifests:[/m/a /m/b.yaml] FileCheckFrequency:3s SyncFrequency:4m0s MaxPods:7 SerializeImagePulls:false LogMaxSize:1048576 LogMaxFiles:3 " +
+		"PodCIDR:10.9.0.0/24 Once:true OnceTimeout:9s OnceOutput:json LogLevel:DEBUG LogFormat:json}"
+	if text := fmt.Sprintf("%+v", got); text != want {
+		t.Errorf("got  %s\nwant %s", text, want)
+	}
+
+	file := write(t, t.TempDir(), "k.yaml", header+
+		"staticPodPath: /k/manifests\nfileCheckFrequency: 1m\nsyncFrequency: 2m\nserializeImagePulls: false\ncontainerLogMaxSize: 2Mi\ncontainerLogMaxFiles: 9\n")
+	got, warnings, err = loadConfig(parseRun(t, "--config", file), t.TempDir())
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(err, warnings)
+	}
+	if got.Manifests[0] != "/k/manifests" || got.FileCheckFrequency != time.Minute || got.SyncFrequency != 2*time.Minute ||
+		got.SerializeImagePulls || got.LogMaxSize != 2<<20 || got.LogMaxFiles != 9 || got.LogLevel != slog.LevelInfo {
+		t.Errorf("from the file: %+v", got)
+	}
+}
+
+func TestWhereManifestsComeFrom(t *testing.T) {
+	cases := []struct {
+		name      string
+		byDefault string // content of the default file
+		args      []string
+		env       string
+		want      string
+	}{
+		{name: "nothing said", want: "ETC/manifests"},
+		{name: "the default file", byDefault: "staticPodPath: /from/file\n", want: "/from/file"},
+		{name: "the default file names none", byDefault: "maxPods: 3\n", want: "ETC/manifests"},
+		{name: "a flag leaves the default file unread", byDefault: "maxPods: [broken\n", args: []string{"--pod-manifest-path=/flag"}, want: "/flag"},
+		{name: "so does a variable", byDefault: "maxPods: [broken\n", env: "/v1,/v2", want: "/v1 /v2"},
+		{name: "a flag replaces staticPodPath", byDefault: "staticPodPath: /from/file\n", args: []string{"--config=ETC/config.yaml", "--pod-manifest-path=/flag"}, want: "/flag"},
+		{name: "relative paths are made absolute", args: []string{"--pod-manifest-path=here"}, want: "CWD/here"},
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			etc := t.TempDir()
+			if c.byDefault != "" {
+				write(t, etc, "config.yaml", header+c.byDefault)
+			}
+			if c.env != "" {
+				t.Setenv("PODSTEAD_POD_MANIFEST_PATH", c.env)
+			}
+			for i := range c.args {
+				c.args[i] = strings.ReplaceAll(c.args[i], "ETC", etc)
+			}
+			got, _, err := loadConfig(parseRun(t, c.args...), etc)
+			want := strings.NewReplacer("ETC", etc, "CWD", cwd).Replace(c.want)
+			if err != nil || strings.Join(got.Manifests, " ") != want {
+				t.Errorf("%v, %v; want %s", got.Manifests, err, want)
+			}
+		})
+	}
+}
+
+func TestEveryFaultIsTold(t *testing.T) {
+	file := write(t, t.TempDir(), "k.yaml", header+"maxPod: 3\nmaxPods: many\nsyncFrequency: 5 minutes\nMaxPods: 3\ncontainerLogMaxSize: big\n")
+	_, _, err := loadConfig(parseRun(t, "--config", file, "--max-pods=many", "--sync-frequency=soon", "--serialize-image-pulls=maybe",
+		"--container-log-max-size=huge", "--container-log-max-files=1", "--node-labels=a", "--pod-cidr=10.0.0.1/8", "--docker-endpoint=npipe:x",
+		"--runonce-timeout=-1s", "--log-level=loud", "--log-format=xml", "--root-dir=/", "--pod-manifest-path=/a", "--pod-manifest-path=/a/", "-o", "table"), t.TempDir())
+	var bad *configError
+	if !errors.As(err, &bad) {
+		t.Fatalf("error %v", err)
+	}
+	for _, part := range []string{
+		"k.yaml:3:1: maxPod: unknown field", "k.yaml:4:1: maxPods: ", "k.yaml:5:1: syncFrequency: ", "k.yaml:6:1: MaxPods: unknown field; did you mean maxPods?",
+		`--max-pods: "many" is not a whole number`, "$PODSTEAD_MAX_PODS", "--sync-frequency: ", "--serialize-image-pulls: ", "--container-log-max-size: ",
+		"--container-log-max-files (containerLogMaxFiles): must be at least 2, is 1", `--node-labels: "a" is not of the form`, "--pod-cidr: must be",
+		"--docker-endpoint: must be", "--runonce-timeout: must be above 0", `--log-level: "loud"`, "--log-format: must be", "--root-dir: must be",
+		"/a is named twice", "--output: ",
+	} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("not told: %s", part)
+		}
+	}
+	if t.Failed() {
+		t.Log(err)
+	}
+}
+
+func TestFilesOfOtherKindsAreRefused(t *testing.T) {
+	cases := []struct{ name, text, want string }{
+		{"empty", "\n# nothing\n---\n", "holds no configuration"},
+		{"text", "hello", "not an object"},
+		{"a list", "[]", "not an object"},
+		{"a pod", "apiVersion: v1\nkind: Pod\n", `is apiVersion "v1", kind "Pod"`},
+		{"another version", "apiVersion: kubelet.config.k8s.io/v1alpha1\nkind: KubeletConfiguration\n", "v1alpha1"},
+		{"our own kind", "apiVersion: podstead/v1alpha1\nkind: Configuration\n", "not read by this version"},
+		{"our own kind as well", header + "---\napiVersion: podstead/v1alpha1\nkind: Configuration\n", "k.yaml:3: a second document"},
+		{"a key twice", header + "maxPods: 1\nmaxPods: 2\n", "maxPods"},
+		{"a tab", header + "maxPods:\n\t- 1\n", "document at line 1"},
+		{"an effectless field of a wrong type", header + "cgroupsPerQOS: perhaps\n", ":3:1: cgroupsPerQOS"},
+		{"an unknown key inside a field", header + "authentication:\n  anonymus: {}\n", ":3:1: authentication"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := decodeConfig("k.yaml", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestFieldsWithoutEffectAreWarnedOf(t *testing.T) {
+	text := "---\n" + header + "cgroupDriver: systemd\nport: 0\nnodeLeaseDurationSeconds: 40\nenableServer: false\nlogging: {}\nclusterDNS: null\nconfigTrialDuration: 10m\nmaxPods: 5\n"
+	got, err := decodeConfig("k.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"k.yaml:4:1: cgroupDriver has no effect in podstead",
+		"k.yaml:10:1: configTrialDuration is of another Kubernetes release and has no effect in podstead",
+		"k.yaml:7:1: enableServer has no effect in podstead",
+		"k.yaml:6:1: nodeLeaseDurationSeconds has no effect in podstead",
+	}
+	if !reflect.DeepEqual(got.warnings, want) {
+		t.Errorf("got  %q\nwant %q", got.warnings, want)
+	}
+}
+
+func TestHonouredFieldsExist(t *testing.T) {
+	var k kubelet.KubeletConfiguration
+	fields := fieldsOf(reflect.ValueOf(&k).Elem())
+	for _, name := range honoured() {
+		if _, ok := fields[name]; !ok {
+			t.Errorf("KubeletConfiguration has no %s", name)
+		}
+	}
+	for _, name := range formerFields() {
+		if _, ok := fields[name]; ok {
+			t.Errorf("%s is a field of this release", name)
+		}
+	}
+}
+
+func TestWhereTheSocketIs(t *testing.T) {
+	cases := []struct{ name, root, socket, want string }{
+		{"default", "", "", "/run/podstead/podstead.sock"},
+		{"default root-dir, written out", "/var/lib/podstead/", "", "/run/podstead/podstead.sock"},
+		{"other root-dir", "/srv/p", "", "/srv/p/run/podstead.sock"},
+		{"named", "/srv/p", "/tmp/s", "/tmp/s"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if got := socketPath(c.root, c.socket); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

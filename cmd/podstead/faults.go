@@ -1,0 +1,39 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+)
+
+// faults gathers what is wrong with a configuration, so that a user sees all of
+// it at once.
+type faults struct {
+	all []error
+}
+
+// add notes one fault of what is named (a flag, a field).
+func (f *faults) add(name, format string, args ...any) {
+	f.all = append(f.all, fmt.Errorf("%s: %s", name, fmt.Sprintf(format, args...)))
+}
+
+// check notes a fault unless ok.
+func (f *faults) check(ok bool, name, format string, args ...any) {
+	if !ok {
+		f.add(name, format, args...)
+	}
+}
+
+func (f *faults) err() error { return errors.Join(f.all...) }
+
+// configError is a configuration that cannot be used: exit code 2.
+type configError struct{ err error }
+
+// Error lists every fault on a line of its own.
+func (e *configError) Error() string { return e.err.Error() }
+
+// Unwrap returns the joined faults.
+func (e *configError) Unwrap() error { return e.err }
+
+func mapKeys[K comparable, V any](m map[K]V) iter.Seq[K] { return maps.Keys(m) }

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// errLocked is wrapped when another agent works on the root-dir.
+var errLocked = errors.New("another agent works on it")
+
+// lockRootDir makes the root-dir (0700) and locks it against a second agent.
+// The lock lasts until close is called or the process ends, however it ends;
+// the file holds the process id for people to read.
+func lockRootDir(dir string) (unlock func(), err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make root-dir: %w", err)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("keep root-dir to root: %w", err)
+	}
+	file, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock root-dir: %w", err)
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		defer file.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, fmt.Errorf("lock root-dir %s: %w (process %s); stop it, or give this one another --root-dir", dir, errLocked, holder(file))
+		}
+		return nil, fmt.Errorf("lock root-dir %s: %w", dir, err)
+	}
+	if err := writeHolder(file); err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("lock root-dir %s: %w", dir, err)
+	}
+	return func() { _ = file.Close() }, nil
+}
+
+// holder is the process id in the lock file.
+func holder(file *os.File) string {
+	text, err := io.ReadAll(io.LimitReader(file, 32))
+	if pid, convErr := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && convErr == nil {
+		return strconv.Itoa(pid)
+	}
+	return "unknown"
+}
+
+func writeHolder(file *os.File) error {
+	if err := file.Truncate(0); err != nil {
+		return err
+	}
+	_, err := file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return err
+}
+
+// writeFile puts a small file of root's in place as a whole: written, synced,
+// renamed, and the folder synced, so that a power cut leaves the old or the new.
+func writeFile(path string, data []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) // gone already when all went well
+	_, err = file.Write(data)
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
