@@ -36,6 +36,10 @@ type Input struct {
 	// Failures of the newest try to create a container (or to resolve what it
 	// needs), by container name; gone once it was created.
 	Failures map[string]Failure
+	// Prepared is true when what is created and not started was made ahead, behind
+	// a gate that is open now, and not left over by an agent that was killed. It
+	// only changes the reason told.
+	Prepared bool
 	// Stops under way, by container or sandbox ID.
 	Stops map[string]Stop
 	Now   Moment
@@ -59,7 +63,9 @@ type Failure struct {
 	Retry   Moment // not before
 }
 
-// Stop is a stop under way: when the stop signal was sent.
+// Stop is a stop under way: when the newest signal was sent, and how long its
+// receiver has. The worker notes one for every Signal action that worked, KILL
+// too: Signalled is now, Grace the action's.
 type Stop struct {
 	Signalled Moment        `json:"signalled"`
 	Grace     time.Duration `json:"grace"`
@@ -160,8 +166,9 @@ type ContainerHistory struct {
 	BackOff time.Duration `json:"backOff,omitempty"`
 }
 
-// Ended is how one instance of a container ended.
+// Ended is how one instance of a container ended. It is never changed once made.
 type Ended struct {
+	Container  string    `json:"container"` // name
 	ID         string    `json:"id"`
 	Attempt    int       `json:"attempt"`
 	SandboxID  string    `json:"sandboxID,omitempty"`
