@@ -46,7 +46,7 @@ e2e: engine build ## tests against the real engine
 
 .PHONY: bench
 bench: engine build ## measure against bare engine calls: ROWS=drop,edit PAIRS=30
-	$(GO) run ./test/bench -podstead bin/podstead -rows '$(ROWS)' -pairs '$(PAIRS)' -json bin/bench.json -doc docs/benchmarks.md
+	$(GO) run ./test/bench -podstead bin/podstead -rows '$(ROWS)' -pairs '$(PAIRS)' -json docs/benchmarks.json -doc docs/benchmarks.md
 ROWS ?= all
 PAIRS ?= 30
 

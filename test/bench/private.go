@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// privateEngine is a dockerd of the bench's own, which it may stop and start.
+// It has no default bridge, so it stays out of the other engine's way.
+type privateEngine struct {
+	dir    string
+	engine *engine
+	cmd    *exec.Cmd
+	exited chan struct{}
+}
+
+func (l *lab) newPrivateEngine(dir string) (*privateEngine, error) {
+	if _, err := exec.LookPath("dockerd"); err != nil {
+		return nil, fmt.Errorf("private engine: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	config := filepath.Join(dir, "daemon.json")
+	return &privateEngine{dir: dir, engine: newEngine(filepath.Join(dir, "docker.sock"))}, os.WriteFile(config, []byte("{}"), 0o600)
+}
+
+// start runs dockerd and returns when it answers.
+func (p *privateEngine) start(ctx context.Context) error {
+	in := func(name string) string { return filepath.Join(p.dir, name) }
+	log, err := os.OpenFile(in("dockerd.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd := exec.Command("dockerd", "--config-file", in("daemon.json"), "--data-root", in("data"), "--exec-root", in("exec"),
+		"--pidfile", in("dockerd.pid"), "--host", "unix://"+p.engine.socket, "--bridge", "none")
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start dockerd: %w", err)
+	}
+	exited := make(chan struct{})
+	go func() {
+		defer close(exited)
+		_ = cmd.Wait() // how it ended is in its log
+	}()
+	p.cmd, p.exited = cmd, exited
+
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for p.engine.ping(ctx) != nil {
+		select {
+		case <-tick.C:
+		case <-p.exited:
+			return fmt.Errorf("dockerd ended by itself, see %s", in("dockerd.log"))
+		case <-ctx.Done():
+			return fmt.Errorf("dockerd does not answer: %w", ctx.Err())
+		}
+	}
+	return nil
+}
+
+// stop ends dockerd as a shutdown of the machine does, its containers with it.
+func (p *privateEngine) stop() {
+	if p.cmd == nil {
+		return
+	}
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // gone already is what is wanted
+	<-p.exited
+	p.cmd = nil
+}

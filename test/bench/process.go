@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// cpuTime is what all threads of a process have run, to the nanosecond, as the
+// scheduler counts it (the ticks of /proc/PID/stat are too coarse for an idle
+// process).
+func cpuTime(pid int) (time.Duration, error) {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil {
+		return 0, err
+	}
+	var total time.Duration
+	for _, file := range threads {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return 0, err
+		}
+		var ran, waited, slices int64
+		if _, err := fmt.Sscan(string(text), &ran, &waited, &slices); err != nil {
+			return 0, fmt.Errorf("read %s: %w", file, err)
+		}
+		total += time.Duration(ran)
+	}
+	return total, nil
+}
+
+// residentMiB is the resident set of a process.
+func residentMiB(pid int) (float64, error) {
+	file := fmt.Sprintf("/proc/%d/status", pid)
+	kib, err := field(file, "VmRSS:")
+	if err != nil {
+		return 0, err
+	}
+	var n float64
+	if _, err := fmt.Sscan(kib, &n); err != nil {
+		return 0, fmt.Errorf("read %s: %w", file, err)
+	}
+	return n / 1024, nil
+}
+
+// field returns what follows the first line that begins with a key.
+func field(file, key string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if rest, ok := strings.CutPrefix(s.Text(), key); ok {
+			return strings.Trim(rest, " \t:"), nil
+		}
+	}
+	return "", fmt.Errorf("read %s: no %s", file, key)
+}
