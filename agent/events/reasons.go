@@ -7,7 +7,7 @@ const (
 	ContainerStarted = "Started"
 	ContainerKilling = "Killing"
 	ContainerFailed  = "Failed"  // could not be created or started
-	ContainerBackOff = "BackOff" // waits before its next restart; also of an image before its next pull
+	ContainerBackOff = "BackOff" // waits before its next restart
 
 	// Of images.
 	ImagePulling       = "Pulling"
@@ -26,8 +26,19 @@ const (
 	FailedValidation       = "FailedValidation"
 	ExceededGracePeriod    = "ExceededGracePeriod"
 
+	// Of pods that the node does not fit.
+	NodePorts         = "NodePorts"
+	NodeAffinity      = "NodeAffinity"
+	NodeName          = "NodeName"
+	TaintToleration   = "TaintToleration"
+	PodOSNotSupported = "PodOSNotSupported"
+	OutOfCPU          = "OutOfcpu"
+	OutOfMemory       = "OutOfmemory"
+	OutOfPods         = "OutOfpods"
+
 	// Of the node.
-	NodeStarting      = "Starting"
-	ContainerGCFailed = "ContainerGCFailed"
-	ImageGCFailed     = "ImageGCFailed"
+	NodeStarting        = "Starting"
+	ContainerGCFailed   = "ContainerGCFailed"
+	ImageGCFailed       = "ImageGCFailed"
+	FreeDiskSpaceFailed = "FreeDiskSpaceFailed"
 )
