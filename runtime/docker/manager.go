@@ -1,68 +1,122 @@
-// Package docker runs pods on a Docker engine: it is the only package that
-// knows the engine's API. Idempotent verbs go in (create, start, signal,
-// remove, pull), runtime.Pod and runtime.Event come out. The agent runs Run;
-// every other method belongs to its caller's goroutine.
+// Package docker runs pods on a Docker engine; nothing else in podstead knows
+// the engine's API. Idempotent verbs go in (create, start, signal, remove,
+// pull), runtime.Pod and runtime.Event come out.
+//
+// Three kinds of file: translate (pure: convert, security, labels, subnet),
+// call (engine, errors) and sequence (sandbox, container, network, images).
+// The agent runs Run; every other method works in its caller's goroutine.
 package docker
 
 import (
-	"context"
 	"errors"
-	"io"
+	"fmt"
 	"log/slog"
+	"net/netip"
+	goruntime "runtime"
+	"strconv"
+	"sync"
 
-	"github.com/podstead/podstead/runtime"
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // Config says which engine to use and how.
 type Config struct {
-	Endpoint    string // "" for DOCKER_HOST, else unix:///var/run/docker.sock
-	NodeName    string
-	NodeID      string
-	PodCIDR     string
-	MTU         int
-	LogMaxSize  string
-	LogMaxFiles int
-	Slots       int // short calls at once; 0 for 2 per CPU
-	Logger      *slog.Logger
-	Registerer  prometheus.Registerer // nil for none
+	Endpoint    string                // "" for DOCKER_HOST, else unix:///var/run/docker.sock
+	NodeName    string                // a label, for people
+	NodeID      string                // tells this agent's containers from other agents'
+	PodCIDR     string                // subnet of the pod network, should it have to be made; "" for a free one
+	MTU         int                   // of the pod network; 0 for the default route's
+	NetworkLock string                // file that serialises making the network; "" for /run/podstead/network.lock
+	LogMaxSize  string                // size at which a container's log is rotated, a quantity; "" for 10Mi
+	LogMaxFiles int                   // log files kept for each container; 0 for 5
+	Slots       int                   // short engine calls at once; 0 for 2 per CPU
+	Logger      *slog.Logger          // nil for the default one
+	Registerer  prometheus.Registerer // nil for no metrics
 }
 
-// Manager is the engine's face to the agent.
-type Manager struct{ cfg Config }
+// Manager is the engine's face to the agent. All methods may be called from
+// any goroutine.
+type Manager struct {
+	cfg      Config
+	engine   *engine
+	log      *slog.Logger
+	proc     procfs
+	logLimit string // bytes
 
-// New checks the configuration. It starts nothing and does not need the engine.
-func New(cfg Config) (*Manager, error) { return &Manager{cfg: cfg}, nil }
+	facts   kept[facts]  // of the engine, until it is reconnected to
+	network kept[string] // id of the pod network, until it turns out to be gone
 
-func (m *Manager) Run(ctx context.Context, out chan<- runtime.Event) error { return errors.ErrUnsupported }
-func (m *Manager) Close() error                                            { return nil }
-func (m *Manager) Engine(ctx context.Context) (runtime.Engine, error) {
-	return runtime.Engine{}, errors.ErrUnsupported
+	fresh    sync.Map // ids created here whose start was never tried
+	reported sync.Map // ids of foreign containers already warned of
+	imageIDs sync.Map // imageKey → Container.ImageID
 }
-func (m *Manager) List(ctx context.Context) ([]runtime.Pod, error) { return nil, errors.ErrUnsupported }
-func (m *Manager) Pod(ctx context.Context, uid string) (runtime.Pod, error) {
-	return runtime.Pod{}, errors.ErrUnsupported
+
+// New checks the configuration and returns every fault in it. It starts
+// nothing and does not need the engine.
+func New(cfg Config) (*Manager, error) {
+	cfg = cfg.withDefaults()
+	limit, err := cfg.validate()
+	if err != nil {
+		return nil, err
+	}
+	e, err := newEngine(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &Manager{
+		cfg:      cfg,
+		engine:   e,
+		log:      cfg.Logger,
+		proc:     "/proc",
+		logLimit: limit,
+		facts:    newKept[facts](),
+		network:  newKept[string](),
+	}, nil
 }
-func (m *Manager) CreateSandbox(ctx context.Context, cfg runtime.SandboxConfig) (id string, notes []runtime.Degraded, err error) {
-	return "", nil, errors.ErrUnsupported
+
+// Close drops idle connections. Streams end with their own contexts.
+func (m *Manager) Close() error { return m.engine.close() }
+
+func (c Config) withDefaults() Config {
+	if c.NetworkLock == "" {
+		c.NetworkLock = "/run/podstead/network.lock"
+	}
+	if c.LogMaxSize == "" {
+		c.LogMaxSize = "10Mi"
+	}
+	if c.LogMaxFiles == 0 {
+		c.LogMaxFiles = 5
+	}
+	if c.Slots == 0 {
+		c.Slots = 2 * goruntime.NumCPU()
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return c
 }
-func (m *Manager) StartSandbox(ctx context.Context, id string) (runtime.StartedSandbox, error) {
-	return runtime.StartedSandbox{}, errors.ErrUnsupported
+
+// validate returns LogMaxSize in bytes, as the engine wants it: its own units
+// are decimal ones.
+func (c Config) validate() (logLimit string, err error) {
+	var faults []error
+	if c.NodeID == "" {
+		faults = append(faults, errors.New("node id is empty"))
+	}
+	if c.PodCIDR != "" {
+		if _, err := netip.ParsePrefix(c.PodCIDR); err != nil {
+			faults = append(faults, fmt.Errorf("pod CIDR: %w", err))
+		}
+	}
+	size, err := resource.ParseQuantity(c.LogMaxSize)
+	if err != nil || size.Value() <= 0 {
+		faults = append(faults, fmt.Errorf("log size %q is not a positive quantity", c.LogMaxSize))
+	}
+	for name, number := range map[string]int{"MTU": c.MTU, "log files": c.LogMaxFiles, "slots": c.Slots} {
+		if number < 0 {
+			faults = append(faults, fmt.Errorf("%s: %d is negative", name, number))
+		}
+	}
+	return strconv.FormatInt(size.Value(), 10), errors.Join(faults...)
 }
-func (m *Manager) CreateContainer(ctx context.Context, cfg runtime.ContainerConfig) (id string, notes []runtime.Degraded, err error) {
-	return "", nil, errors.ErrUnsupported
-}
-func (m *Manager) StartContainer(ctx context.Context, id string) error { return errors.ErrUnsupported }
-func (m *Manager) Signal(ctx context.Context, id, signal string) error { return errors.ErrUnsupported }
-func (m *Manager) Remove(ctx context.Context, id string) error         { return errors.ErrUnsupported }
-func (m *Manager) Image(ctx context.Context, ref string) (runtime.Image, error) {
-	return runtime.Image{}, errors.ErrUnsupported
-}
-func (m *Manager) Pull(ctx context.Context, req runtime.ImageRequest) (runtime.Image, error) {
-	return runtime.Image{}, errors.ErrUnsupported
-}
-func (m *Manager) Logs(ctx context.Context, id string, opts runtime.LogOptions, stdout, stderr io.Writer) error {
-	return errors.ErrUnsupported
-}
-func (m *Manager) CheckRoot(ctx context.Context, rootDir string) error { return errors.ErrUnsupported }
-func (m *Manager) CanMount(ctx context.Context) (bool, string)         { return false, "" }
