@@ -1,0 +1,228 @@
+package manifests
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// yamlTrees reads every document of a YAML stream. A document that is empty or
+// only comments is left out. A syntax error ends the reading.
+func yamlTrees(unit string, data []byte, lim Limits) ([]*node, []Fault) {
+	if tooDense(data, lim.Nodes) {
+		return nil, []Fault{{Place: Place{Unit: unit}, Message: fmt.Sprintf("more than the limit of %d values", lim.Nodes)}}
+	}
+	loader, err := yaml.NewLoader(bytes.NewReader(data))
+	if err != nil {
+		return nil, []Fault{{Place: Place{Unit: unit}, Message: err.Error()}}
+	}
+	var trees []*node
+	b := yamlBuilder{scalars: newScalars(), budget: budget{lim: lim}}
+	for {
+		var document yaml.Node
+		err := loader.Load(&document)
+		if errors.Is(err, io.EOF) {
+			return trees, nil
+		}
+		if err != nil {
+			return trees, []Fault{syntaxFault(unit, data, err)}
+		}
+		if isBlank(&document) {
+			continue
+		}
+		tree, err := b.build(document.Content[0], 1)
+		if err != nil {
+			return trees, []Fault{placed(unit, err)}
+		}
+		trees = append(trees, tree)
+	}
+}
+
+// tooDense bounds what a stream can cost before it is parsed: no value is
+// without one of these bytes around it. Commas and colons in long strings count
+// too, which the limit leaves room for.
+func tooDense(data []byte, nodes int) bool {
+	count := 0
+	for _, c := range data {
+		switch c {
+		case ',', ':', '[', '{', '\n':
+			count++
+		}
+	}
+	return count > 2*nodes
+}
+
+func isBlank(document *yaml.Node) bool {
+	if len(document.Content) == 0 {
+		return true
+	}
+	n := document.Content[0]
+	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0 && n.Anchor == ""
+}
+
+// yamlBuilder turns the parser's nodes into ours.
+type yamlBuilder struct {
+	scalars scalars
+	budget  budget
+}
+
+func (b *yamlBuilder) build(n *yaml.Node, depth int) (*node, error) {
+	if err := b.budget.spend(n.Line, n.Column, depth); err != nil {
+		return nil, err
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		return b.build(n.Alias, depth+1)
+	case yaml.MappingNode:
+		return b.mapping(n, depth)
+	case yaml.SequenceNode:
+		return b.sequence(n, depth)
+	}
+	return b.scalar(n)
+}
+
+func (b *yamlBuilder) sequence(n *yaml.Node, depth int) (*node, error) {
+	if err := knownTag(n, "!!seq"); err != nil {
+		return nil, err
+	}
+	out := &node{kind: list, line: n.Line, column: n.Column}
+	for _, c := range n.Content {
+		item, err := b.build(c, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out.items = append(out.items, item)
+	}
+	return out, nil
+}
+
+func (b *yamlBuilder) mapping(n *yaml.Node, depth int) (*node, error) {
+	if err := knownTag(n, "!!map"); err != nil {
+		return nil, err
+	}
+	out := newObject(n.Line, n.Column)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Tag == "!!merge" {
+			if err := b.merge(out, n.Content[i+1], depth); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		key, err := b.key(n.Content[i])
+		if err != nil {
+			return nil, err
+		}
+		value, err := b.build(n.Content[i+1], depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out.set(member{key: key, line: n.Content[i].Line, column: n.Content[i].Column, value: value})
+	}
+	return out.node, nil
+}
+
+// merge takes over the members of the mappings that a merge key names. As in
+// sigs.k8s.io/yaml the order written decides: a merge key overrides the keys
+// above it and is overridden by those below; of a list, earlier ones win.
+func (b *yamlBuilder) merge(out objectBuilder, from *yaml.Node, depth int) error {
+	switch resolved := follow(from); resolved.Kind {
+	case yaml.MappingNode:
+		tree, err := b.build(resolved, depth+1)
+		if err != nil {
+			return err
+		}
+		for _, f := range tree.fields {
+			f.merged = true
+			out.set(f)
+		}
+		return nil
+	case yaml.SequenceNode:
+		if from.Kind == yaml.AliasNode {
+			break
+		}
+		for i := len(from.Content) - 1; i >= 0; i-- {
+			if follow(from.Content[i]).Kind != yaml.MappingNode {
+				return placeError{from.Line, from.Column, "a merge key takes objects only"}
+			}
+			if err := b.merge(out, from.Content[i], depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return placeError{from.Line, from.Column, "a merge key takes objects only"}
+}
+
+func follow(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode && n.Alias != nil {
+		return n.Alias
+	}
+	return n
+}
+
+func (b *yamlBuilder) key(n *yaml.Node) (string, error) {
+	n = follow(n)
+	if n.Kind != yaml.ScalarNode {
+		return "", placeError{n.Line, n.Column, "a key must be a string"}
+	}
+	if n.Style != 0 || !mayResolve(n.Value) {
+		return n.Value, nil
+	}
+	key, err := b.scalars.key(n.Value)
+	if err != nil {
+		return "", placeError{n.Line, n.Column, "a key must be a string"}
+	}
+	return key, nil
+}
+
+func (b *yamlBuilder) scalar(n *yaml.Node) (*node, error) {
+	out := &node{kind: text, scalar: n.Value, line: n.Line, column: n.Column}
+	tag := ""
+	switch {
+	case n.Style&yaml.TaggedStyle != 0 && n.Tag == "!!str":
+	case n.Style&yaml.TaggedStyle != 0:
+		if err := knownTag(n, "!!int", "!!float", "!!bool", "!!null"); err != nil {
+			return nil, err
+		}
+		tag = n.Tag
+		fallthrough
+	case n.Style == 0 && mayResolve(n.Value):
+		value, err := b.scalars.value(tag, n.Value)
+		if err != nil {
+			return nil, placeError{n.Line, n.Column, "not a value that JSON can hold"}
+		}
+		out.setJSON(value)
+	}
+	return out, noNUL(out)
+}
+
+// setJSON takes the kind and value of a JSON scalar.
+func (n *node) setJSON(value json.RawMessage) {
+	switch value[0] {
+	case '"':
+		n.kind = text
+		_ = json.Unmarshal(value, &n.scalar) // sigs.k8s.io/yaml has just written it
+	case 'n':
+		n.kind, n.scalar = null, ""
+	case 't', 'f':
+		n.kind, n.scalar = boolean, string(value)
+	default:
+		n.kind, n.scalar = number, string(value)
+	}
+}
+
+func knownTag(n *yaml.Node, known ...string) error {
+	if n.Style&yaml.TaggedStyle == 0 {
+		return nil
+	}
+	for _, tag := range known {
+		if n.Tag == tag {
+			return nil
+		}
+	}
+	return placeError{n.Line, n.Column, fmt.Sprintf("unknown tag %s", n.Tag)}
+}
