@@ -45,14 +45,9 @@ func (l *lab) newAgent(cfg agentConfig) (*agent, error) {
 			return nil, err
 		}
 	}
-	if cfg.resync == 0 {
-		return a, nil
-	}
-	text := "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nsyncFrequency: " + cfg.resync.String() + "\n"
-	return a, os.WriteFile(a.config(), []byte(text), 0o600)
+	return a, nil
 }
 
-func (a *agent) config() string  { return filepath.Join(filepath.Dir(a.root), "config.yaml") }
 func (a *agent) logFile() string { return filepath.Join(filepath.Dir(a.root), "podstead.log") }
 func (a *agent) node() string    { return "bench-" + a.cfg.name }
 
@@ -69,7 +64,7 @@ func (a *agent) spawn() error {
 	args := []string{"run", "--pod-manifest-path", a.manifests, "--root-dir", a.root,
 		"--hostname-override", a.node(), "--docker-endpoint", "unix://" + a.cfg.socket}
 	if a.cfg.resync != 0 {
-		args = append(args, "--config", a.config())
+		args = append(args, "--sync-frequency", a.cfg.resync.String())
 	}
 	cmd := exec.Command(a.binary, args...)
 	cmd.Stdout, cmd.Stderr = log, log
