@@ -2,8 +2,8 @@
 // kubelet's layout under the root directory: pods/<uid>/volumes/… and
 // pods/<uid>/containers/…. Every verb is idempotent and may be called again
 // after a crash at any point; what is on disk and in the mount table is the
-// only state. Calls for one pod come from one goroutine (its worker), calls for
-// different pods may run side by side.
+// only state. SetUp and TearDown of one pod come from one goroutine (its
+// worker); calls for different pods may run side by side.
 package volumes
 
 import (
@@ -17,20 +17,12 @@ import (
 
 // Config says where volumes live and what this agent can do.
 type Config struct {
-	Root     string // root-dir, as the engine sees it too
-	Run      string // memory-backed directory for volumes that hold secrets
-	CanMount bool   // a mount made here is seen by the engine
-	WhyNot   string // CanMount false: why, for people
-	Mounter  Mounter
-	Logger   *slog.Logger
-}
-
-// Mounter makes mounts in the engine's mount namespace.
-type Mounter interface {
-	Mount(source, target, fstype, options string) error
-	Unmount(target string, lazy bool) error
-	// Points returns the mount points of the whole namespace, in mount order.
-	Points() ([]string, error)
+	Root     string       // root-dir, as the engine sees it too
+	Run      string       // memory-backed directory for volumes that hold secrets
+	CanMount bool         // a mount made here is seen by the engine
+	WhyNot   string       // CanMount false: why, for people
+	Mounter  Mounter      // nil for the kernel's
+	Logger   *slog.Logger // nil for none
 }
 
 // Note is something a user should know although the volume works: a Warning
@@ -39,10 +31,6 @@ type Note struct {
 	Reason  string
 	Message string
 }
-
-// HostPathCreated is the reason of the note that a hostPath without a type was
-// missing and has been made a directory.
-const HostPathCreated = "HostPathCreated"
 
 // Error is one volume that could not be set up, in the kubelet's words.
 type Error struct {
@@ -62,25 +50,68 @@ func (e *Error) Unwrap() error { return e.Err }
 type Volumes struct{ cfg Config }
 
 // New returns Volumes over a root directory; it touches nothing.
-func New(cfg Config) *Volumes { return &Volumes{cfg: cfg} }
+func New(cfg Config) *Volumes {
+	if cfg.Mounter == nil {
+		cfg.Mounter = kernel{}
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Volumes{cfg: cfg}
+}
 
 // SetUp makes every volume that some container of the pod mounts and returns
 // their host paths by volume name. All are tried: with an error the paths of
 // those that work are returned too, and the error joins one *Error per volume
 // that does not.
 func (v *Volumes) SetUp(ctx context.Context, pod *v1.Pod) (paths map[string]string, notes []Note, err error) {
-	return nil, nil, errors.New("not written")
+	paths = map[string]string{}
+	mounted := mountedNames(pod)
+	var faults []error
+	for i := range pod.Spec.Volumes {
+		volume := &pod.Spec.Volumes[i]
+		if !mounted[volume.Name] {
+			continue
+		}
+		path, note, err := v.setUp(ctx, pod, volume)
+		if err != nil {
+			faults = append(faults, &Error{Volume: volume.Name, Err: err})
+			continue
+		}
+		paths[volume.Name] = path
+		if note != nil {
+			notes = append(notes, *note)
+		}
+	}
+	return paths, notes, errors.Join(faults...)
 }
 
-// TearDown unmounts and removes all that SetUp and MessageFile made for a pod.
-// A pod without a directory is success.
-func (v *Volumes) TearDown(ctx context.Context, uid string) error { return errors.New("not written") }
-
-// MessageFile makes a new, empty file for the termination message of the next
-// instance of a container and removes those older than the newest two.
-func (v *Volumes) MessageFile(uid, container string) (string, error) {
-	return "", errors.New("not written")
+// setUp makes one volume. A volume without a source is an emptyDir, as in
+// Kubernetes.
+func (v *Volumes) setUp(ctx context.Context, pod *v1.Pod, volume *v1.Volume) (string, *Note, error) {
+	if err := ctx.Err(); err != nil {
+		return "", nil, err
+	}
+	switch {
+	case volume.HostPath != nil:
+		return setUpHostPath(volume.Name, volume.HostPath)
+	case volume.EmptyDir != nil || volume.VolumeSource == (v1.VolumeSource{}):
+		path, err := v.setUpEmptyDir(pod, volume)
+		return path, nil, err
+	}
+	return "", nil, errors.New("volumes of its type are not supported")
 }
 
-// Pods returns the UIDs that have a directory, sorted.
-func (v *Volumes) Pods() ([]string, error) { return nil, errors.New("not written") }
+// mountedNames are the volumes that some container mounts; as in the kubelet,
+// others are never made.
+func mountedNames(pod *v1.Pod) map[string]bool {
+	names := map[string]bool{}
+	for _, containers := range [][]v1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			for _, m := range containers[i].VolumeMounts {
+				names[m.Name] = true
+			}
+		}
+	}
+	return names
+}
