@@ -46,9 +46,10 @@ e2e: engine build ## tests against the real engine
 
 .PHONY: bench
 bench: engine build ## measure against bare engine calls: ROWS=drop,edit PAIRS=30
-	$(GO) run ./test/bench -podstead bin/podstead -rows '$(ROWS)' -pairs '$(PAIRS)' -json docs/benchmarks.json -doc docs/benchmarks.md
+	$(GO) run ./test/bench -podstead bin/podstead -rows '$(ROWS)' -pairs '$(PAIRS)' -window '$(WINDOW)' -json docs/benchmarks.json -doc docs/benchmarks.md
 ROWS ?= all
 PAIRS ?= 30
+WINDOW ?= 1m
 
 .PHONY: demo
 demo: engine build ## see it work, in under a minute

@@ -11,7 +11,8 @@ import (
 )
 
 // privateEngine is a dockerd of the bench's own, which it may stop and start.
-// It has no default bridge, so it stays out of the other engine's way.
+// It has no default bridge and writes no firewall rules, so it stays out of the
+// other engine's way.
 type privateEngine struct {
 	dir    string
 	engine *engine
@@ -39,7 +40,8 @@ func (p *privateEngine) start(ctx context.Context) error {
 	}
 	defer log.Close()
 	cmd := exec.Command("dockerd", "--config-file", in("daemon.json"), "--data-root", in("data"), "--exec-root", in("exec"),
-		"--pidfile", in("dockerd.pid"), "--host", "unix://"+p.engine.socket, "--bridge", "none")
+		"--pidfile", in("dockerd.pid"), "--host", "unix://"+p.engine.socket,
+		"--bridge", "none", "--iptables=false", "--ip-masq=false")
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	if err := cmd.Start(); err != nil {
