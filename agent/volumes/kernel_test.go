@@ -1,0 +1,141 @@
+package volumes
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// onTmpfs mounts a tmpfs for the test, or skips it where that is not allowed.
+func onTmpfs(t *testing.T, path, options string) {
+	t.Helper()
+	if err := unix.Mount(tmpfs, path, tmpfs, 0, options); err != nil {
+		t.Skipf("needs to mount (root): %v", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(path, unix.MNT_DETACH) })
+}
+
+// B133: memory is shared, limited, and outlives everything but the pod.
+func TestKernelMemoryEmptyDir(t *testing.T) {
+	root := t.TempDir()
+	onTmpfs(t, root, "size=1m")
+	link := filepath.Join(t.TempDir(), "root")
+	if err := os.Symlink(root, link); err != nil {
+		t.Fatal(err)
+	}
+	volume := emptyDir("m", v1.StorageMediumMemory)
+	limit := resource.MustParse("8Mi")
+	volume.EmptyDir.SizeLimit = &limit
+	pod := onPod(volume)
+	path := setUp(t, New(Config{Root: link, CanMount: true}), pod)["m"]
+	if got := mode(t, path).Perm(); got != 0o777 {
+		t.Errorf("mode = %o, want 777", got)
+	}
+	if err := os.WriteFile(filepath.Join(path, "fits"), make([]byte, 7<<20), 0o600); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(filepath.Join(path, "too-much"), make([]byte, 2<<20), 0o600); !errors.Is(err, unix.ENOSPC) {
+		t.Errorf("9 MiB of 8: %v", err)
+	}
+
+	next := New(Config{Root: link, CanMount: true}) // the agent's next life
+	setUp(t, next, pod)
+	there(t, filepath.Join(path, "fits"))
+	if mounts, err := (kernel{}).Mounts(); err != nil || countBelow(mounts, root) != 1 {
+		t.Errorf("%d mounts, %v; want one", countBelow(mounts, root), err)
+	}
+
+	if err := unix.Unmount(path, 0); err != nil { // as a reboot would
+		t.Fatal(err)
+	}
+	setUp(t, next, pod)
+	gone(t, filepath.Join(path, "fits"))
+	if mounts, _ := (kernel{}).Mounts(); countBelow(mounts, root) != 1 {
+		t.Error("not mounted again")
+	}
+
+	held, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	for range 2 {
+		if err := next.TearDown(t.Context(), "u1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone(t, filepath.Join(root, "pods/u1"))
+	if mounts, _ := (kernel{}).Mounts(); countBelow(mounts, root) != 0 {
+		t.Error("the mount is left behind")
+	}
+}
+
+func countBelow(mounts []Mount, root string) int {
+	n := 0
+	for _, m := range mounts {
+		if strings.HasPrefix(m.Path, root+"/") {
+			n++
+		}
+	}
+	return n
+}
+
+// Even with a mount table that hides it, nothing is removed through a mount.
+func TestKernelHoldsMountPoints(t *testing.T) {
+	precious := t.TempDir()
+	write(t, filepath.Join(precious, "file"))
+	v := New(Config{Root: t.TempDir(), Mounter: &table{}})
+	data := setUp(t, v, onPod(emptyDir("data", "")))["data"]
+	inside := filepath.Join(data, "deep/inside")
+	if err := os.MkdirAll(inside, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount(precious, inside, "", unix.MS_BIND, ""); err != nil {
+		t.Skipf("needs to mount (root): %v", err)
+	}
+	defer func() { _ = unix.Unmount(inside, unix.MNT_DETACH) }()
+	err := v.TearDown(t.Context(), "u1")
+	if err == nil || !strings.Contains(err.Error(), "unmount it first") {
+		t.Errorf("error = %v", err)
+	}
+	there(t, filepath.Join(precious, "file"))
+	mounts, _ := (kernel{}).Mounts()
+	for _, m := range mounts { // it may have been lifted with its parents
+		if strings.HasPrefix(m.Path, v.cfg.Root+"/") {
+			defer func() { _ = unix.Unmount(m.Path, unix.MNT_DETACH) }()
+		}
+	}
+}
+
+// A full disk fails with the path and the kernel's words, leaves nothing half
+// made, and works as soon as there is room.
+func TestKernelFullDisk(t *testing.T) {
+	root := t.TempDir()
+	onTmpfs(t, root, "size=64k,nr_inodes=6") // pods, u1, volumes, kubernetes.io~empty-dir and the root itself
+	filler := filepath.Join(root, "filler")
+	write(t, filler)
+	v := New(Config{Root: root})
+	pod := onPod(emptyDir("data", ""))
+	_, _, err := v.SetUp(t.Context(), pod)
+	if !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), "no space left on device") {
+		t.Fatalf("error = %v", err)
+	}
+	if _, err := v.MessageFile("u1", "main"); !errors.Is(err, unix.ENOSPC) {
+		t.Errorf("error = %v", err)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	if got := mode(t, setUp(t, v, pod)["data"]).Perm(); got != 0o777 {
+		t.Errorf("mode = %o", got)
+	}
+	if err := v.TearDown(t.Context(), "u1"); err != nil {
+		t.Error(err)
+	}
+}
