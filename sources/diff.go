@@ -1,0 +1,110 @@
+package sources
+
+import (
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// diff tells how the set new came from the set old, UID by UID, in the order in
+// which the changes are to be applied: REMOVE, ADD, UPDATE, DELETE, RECONCILE,
+// and within one operation in the order of the sets. A UID stands at most once
+// in a set. Sets that say the same give nothing.
+func diff(old, new []Pod) []Change {
+	before, after := byUID(old), byUID(new)
+	var removed, added, updated, deleted, reconciled []Change
+	for i := range old {
+		if _, stays := after[old[i].UID]; !stays {
+			removed = append(removed, Change{REMOVE, old[i]})
+		}
+	}
+	for i := range new {
+		was, known := before[new[i].UID]
+		if !known {
+			added = append(added, Change{ADD, new[i]})
+			continue
+		}
+		switch compare(&old[was], &new[i]) {
+		case UPDATE:
+			updated = append(updated, Change{UPDATE, new[i]})
+		case DELETE:
+			deleted = append(deleted, Change{DELETE, new[i]})
+		case RECONCILE:
+			reconciled = append(reconciled, Change{RECONCILE, new[i]})
+		}
+	}
+	return join(removed, added, updated, deleted, reconciled)
+}
+
+func byUID(pods []Pod) map[types.UID]int {
+	at := make(map[types.UID]int, len(pods))
+	for i := range pods {
+		at[pods[i].UID] = i
+	}
+	return at
+}
+
+func join(groups ...[]Change) []Change {
+	var all []Change
+	for _, g := range groups {
+		all = append(all, g...)
+	}
+	return all
+}
+
+// compare tells what became of one UID; SET stands for nothing. What makes two
+// pods differ is the kubelet's rule (pkg/kubelet/config: podsDifferSemantically),
+// and where they come from: the pod record must name the source and unit that
+// answer for a pod. The revision, and the place within the unit, do not count:
+// a commit, an ETag or a comment that changes nothing of a pod is no event.
+func compare(old, new *Pod) Op {
+	moved := !old.Origin.sameUnit(new.Origin)
+	switch {
+	case !moved && old.Pod.Pod == new.Pod.Pod:
+		return SET
+	case moved || differ(old.Pod.Pod, new.Pod.Pod):
+		if new.DeletionTimestamp != nil {
+			return DELETE
+		}
+		return UPDATE
+	case !equality.Semantic.DeepEqual(&old.Status, &new.Status):
+		return RECONCILE
+	}
+	return SET
+}
+
+func (o Origin) sameUnit(other Origin) bool {
+	return o.Source == other.Source && o.Kind == other.Kind && o.Unit == other.Unit
+}
+
+func differ(a, b *v1.Pod) bool {
+	return !equality.Semantic.DeepEqual(a.DeletionTimestamp, b.DeletionTimestamp) ||
+		!equality.Semantic.DeepEqual(a.DeletionGracePeriodSeconds, b.DeletionGracePeriodSeconds) ||
+		!equality.Semantic.DeepEqual(a.Labels, b.Labels) ||
+		!sameAnnotations(a.Annotations, b.Annotations) ||
+		!equality.Semantic.DeepEqual(&a.Spec, &b.Spec)
+}
+
+// sameAnnotations leaves out what an agent adds for itself.
+func sameAnnotations(a, b map[string]string) bool {
+	return covers(a, b) && covers(b, a)
+}
+
+func covers(a, b map[string]string) bool {
+	for key, value := range b {
+		if have, ok := a[key]; (!ok || have != value) && !localAnnotation(key) {
+			return false
+		}
+	}
+	return true
+}
+
+// localAnnotation is true for the kubelet's config.source, config.mirror and
+// config.seen: they tell of the way here, not of the pod.
+func localAnnotation(key string) bool {
+	switch key {
+	case "kubernetes.io/config.source", "kubernetes.io/config.mirror", "kubernetes.io/config.seen":
+		return true
+	}
+	return false
+}

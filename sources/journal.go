@@ -1,0 +1,92 @@
+package sources
+
+import (
+	"log/slog"
+	"slices"
+
+	"github.com/podstead/podstead/manifests"
+)
+
+// journal logs what is new in each snapshot of a source: a fault or warning
+// once per version of its unit, a change of state once, what is ignored once.
+type journal struct {
+	log        *slog.Logger
+	spoke      bool
+	told       Snapshot
+	units      map[string]Unit
+	ignored    []string
+	subfolders []string
+}
+
+func newJournal(log *slog.Logger) journal { return journal{log: log} }
+
+// tell logs how s differs from the snapshot before.
+func (j *journal) tell(s Snapshot) {
+	units := make(map[string]Unit, len(s.Units))
+	for _, u := range s.Units {
+		units[u.Name] = u
+		j.tellUnit(j.units[u.Name], u)
+	}
+	for name := range j.units {
+		if _, stays := units[name]; !stays && len(s.Faults) == 0 {
+			j.log.Info("manifest removed", "unit", name)
+		}
+	}
+	j.tellPlace(s)
+	j.spoke, j.told, j.units = true, s, units
+}
+
+func (j *journal) tellPlace(s Snapshot) {
+	for _, f := range news(j.told.Faults, s.Faults) {
+		j.log.Warn("source is in error, its pods stay as they are", "place", f.Place.String(), "err", f.Message)
+	}
+	recovered := len(s.Faults) == 0 && len(j.told.Faults) > 0
+	if first := s.Live && !j.told.Live; first || recovered {
+		j.log.Info("source answers", "place", s.Place, "revision", s.Revision, "units", len(s.Units), "pods", len(s.Pods))
+	}
+}
+
+// tellUnit logs a version only beside the first live snapshot: that one is told
+// in numbers.
+func (j *journal) tellUnit(before, now Unit) {
+	for _, f := range news(before.Faults, now.Faults) {
+		j.log.Warn("manifest is at fault, its last good version stays", "place", f.Place.String(),
+			"field", f.Place.Field, "err", f.Message, "revision", now.Revision)
+	}
+	for _, f := range news(before.Warnings, now.Warnings) {
+		j.log.Warn("manifest warning", "place", f.Place.String(), "field", f.Place.Field, "err", f.Message)
+	}
+	switch {
+	case !j.told.Live || len(now.Faults) > 0:
+	case before.Revision != now.Revision:
+		j.log.Info("manifest taken up", "unit", now.Name, "revision", now.Revision)
+	case len(before.Faults) > 0:
+		j.log.Info("manifest is good again", "unit", now.Name, "revision", now.Revision)
+	}
+}
+
+// listed names what a listing left out.
+func (j *journal) listed(l listing) {
+	for _, name := range l.ignored {
+		if !slices.Contains(j.ignored, name) {
+			j.log.Debug("file is ignored: its name is not that of a manifest", "name", name)
+		}
+	}
+	for _, name := range l.subfolders {
+		if !slices.Contains(j.subfolders, name) {
+			j.log.Info("subfolder is not read", "name", name)
+		}
+	}
+	j.ignored, j.subfolders = l.ignored, l.subfolders
+}
+
+// news lists the faults that were not there before.
+func news(before, now []manifests.Fault) []manifests.Fault {
+	var fresh []manifests.Fault
+	for _, f := range now {
+		if !slices.Contains(before, f) {
+			fresh = append(fresh, f)
+		}
+	}
+	return fresh
+}

@@ -1,0 +1,253 @@
+package sources
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// goodSet is the last good set of a source: per unit the bytes as received of
+// the version in force.
+type goodSet struct {
+	Place  string   // as configured
+	Single bool     // the place was one file
+	Folder identity // of the folder that the set came from
+	Units  []goodUnit
+}
+
+// goodUnit is one unit of a last good set.
+type goodUnit struct {
+	Name string // file name in the folder
+	Data []byte
+	sum  digest
+}
+
+// same compares by digest.
+func (s goodSet) same(o goodSet) bool {
+	if s.Place != o.Place || s.Single != o.Single || s.Folder != o.Folder || len(s.Units) != len(o.Units) {
+		return false
+	}
+	for i, u := range s.Units {
+		if u.Name != o.Units[i].Name || u.sum != o.Units[i].sum {
+			return false
+		}
+	}
+	return true
+}
+
+// goodFormat is the version of the layout on disk. An agent does not read, and
+// does not overwrite, one that it does not know.
+const goodFormat = 1
+
+// goodIndex is the file that makes a set of the unit files beside it. It is
+// replaced in one step, so that a set is there as a whole or not at all.
+type goodIndex struct {
+	Format int         `json:"format"`
+	Place  string      `json:"place"`
+	Single bool        `json:"single,omitempty"`
+	Folder identity    `json:"folder"`
+	Units  []indexUnit `json:"units"`
+}
+
+type indexUnit struct {
+	Name     string `json:"name"`
+	Revision string `json:"revision"` // sha256:<64 hex>, the file's name in units/
+}
+
+// goodStore keeps a source's last good set in a folder of its own:
+//
+//	lastgood/index.json     the set
+//	lastgood/units/<hex>    bytes as received, named by their SHA-256
+//
+// A save writes the units that are new, then the index, then drops units that
+// nothing names any more: killed at any instant it leaves the old set or the new
+// one. One goroutine uses a store.
+type goodStore struct {
+	root  string
+	write func(path string, data []byte) error // atomic; replaced in tests
+	// onDisk are the unit files that are known to be whole.
+	onDisk map[digest]bool
+	// aside is set when the folder holds something that is not ours to overwrite.
+	aside bool
+}
+
+func newGoodStore(dir string) *goodStore {
+	return &goodStore{root: filepath.Join(dir, "lastgood"), write: writeFile, onDisk: map[digest]bool{}}
+}
+
+func (s *goodStore) index() string { return filepath.Join(s.root, "index.json") }
+
+func (s *goodStore) unit(sum digest) string {
+	return filepath.Join(s.root, "units", hex.EncodeToString(sum[:]))
+}
+
+// load reads the set. What can't be read is left out and named in errs; without
+// a set on disk it returns an empty one.
+func (s *goodStore) load() (set goodSet, errs []error) {
+	data, err := os.ReadFile(s.index())
+	if errors.Is(err, fs.ErrNotExist) {
+		return goodSet{}, nil
+	}
+	var index goodIndex
+	if err == nil {
+		err = json.Unmarshal(data, &index)
+	}
+	if err == nil && index.Format != goodFormat {
+		err = fmt.Errorf("format %d is not known here", index.Format)
+	}
+	if err != nil {
+		s.aside = true
+		return goodSet{}, []error{fmt.Errorf("read last good set %s: %w", s.index(), err)}
+	}
+	set = goodSet{Place: index.Place, Single: index.Single, Folder: index.Folder}
+	for _, u := range index.Units {
+		unit, err := s.loadUnit(u)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("read last good version of %s: %w", u.Name, err))
+			continue
+		}
+		set.Units = append(set.Units, unit)
+	}
+	return set, errs
+}
+
+func (s *goodStore) loadUnit(u indexUnit) (goodUnit, error) {
+	var want digest
+	word, ok := strings.CutPrefix(u.Revision, "sha256:")
+	raw, err := hex.DecodeString(word)
+	if !ok || err != nil || len(raw) != len(want) {
+		return goodUnit{}, fmt.Errorf("bad revision %q", u.Revision)
+	}
+	copy(want[:], raw)
+	data, err := os.ReadFile(s.unit(want))
+	if err != nil {
+		return goodUnit{}, err
+	}
+	if sha256.Sum256(data) != want {
+		return goodUnit{}, fmt.Errorf("%s is corrupt", s.unit(want))
+	}
+	s.onDisk[want] = true
+	return goodUnit{Name: u.Name, Data: data, sum: want}, nil
+}
+
+// save replaces the set on disk. When it fails, or ctx ends, the old one is
+// still there.
+func (s *goodStore) save(ctx context.Context, set goodSet) error {
+	if err := s.prepare(); err != nil {
+		return fmt.Errorf("save last good set: %w", err)
+	}
+	index := goodIndex{Format: goodFormat, Place: set.Place, Single: set.Single, Folder: set.Folder, Units: []indexUnit{}}
+	wanted := map[digest]bool{}
+	for _, u := range set.Units {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("save last good set: %w", err)
+		}
+		if err := s.saveUnit(u); err != nil {
+			return fmt.Errorf("save last good version of %s: %w", u.Name, err)
+		}
+		wanted[u.sum] = true
+		index.Units = append(index.Units, indexUnit{Name: u.Name, Revision: "sha256:" + hex.EncodeToString(u.sum[:])})
+	}
+	data, err := json.MarshalIndent(index, "", "  ")
+	if err != nil {
+		return fmt.Errorf("save last good set: %w", err)
+	}
+	if err := s.write(s.index(), append(data, '\n')); err != nil {
+		return fmt.Errorf("save last good set: %w", err)
+	}
+	s.prune(wanted)
+	return nil
+}
+
+// prepare makes the folders, and moves aside what it must not overwrite.
+func (s *goodStore) prepare() error {
+	if s.aside {
+		if err := os.Rename(s.root, freeName(s.root+".unreadable")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		s.aside = false
+	}
+	return os.MkdirAll(filepath.Join(s.root, "units"), 0o700)
+}
+
+func (s *goodStore) saveUnit(u goodUnit) error {
+	if s.onDisk[u.sum] {
+		return nil
+	}
+	if err := s.write(s.unit(u.sum), u.Data); err != nil {
+		return err
+	}
+	s.onDisk[u.sum] = true
+	return nil
+}
+
+// prune removes unit files that the index does not name: old versions, and what
+// a save left that was cut short. One that can't be removed is tried again by
+// the next save.
+func (s *goodStore) prune(wanted map[digest]bool) {
+	files, err := os.ReadDir(filepath.Join(s.root, "units"))
+	if err != nil {
+		return
+	}
+	keep := map[string]bool{}
+	for sum := range wanted {
+		keep[hex.EncodeToString(sum[:])] = true
+	}
+	for _, f := range files {
+		if !keep[f.Name()] {
+			_ = os.Remove(filepath.Join(s.root, "units", f.Name()))
+		}
+	}
+	s.onDisk = wanted
+}
+
+// freeName is path, with a number if that is taken.
+func freeName(path string) string {
+	name := path
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return name
+		}
+		name = fmt.Sprintf("%s-%d", path, n)
+	}
+}
+
+// writeFile puts data at path in one step that outlasts a power cut: written
+// beside it, synced, renamed, the folder synced. On an error path is untouched.
+func writeFile(path string, data []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
