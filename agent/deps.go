@@ -1,0 +1,73 @@
+package agent
+
+import (
+	"context"
+	"io"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/podstead/podstead/agent/events"
+	"github.com/podstead/podstead/agent/plan"
+	"github.com/podstead/podstead/agent/status"
+	"github.com/podstead/podstead/agent/volumes"
+	"github.com/podstead/podstead/runtime"
+)
+
+// Runtime is the engine as the agent needs it. Every verb is idempotent: what
+// exists is adopted, what is stopped or gone is a success.
+type Runtime interface {
+	Observer
+	Sandboxes
+	Containers
+	Images
+}
+
+// Observer looks at the engine. List is one call for all pods of this node and
+// tells states only; Pod tells all of one pod, and an absent pod is an empty one.
+type Observer interface {
+	Engine(ctx context.Context) (runtime.Engine, error)
+	List(ctx context.Context) ([]runtime.Pod, error)
+	Pod(ctx context.Context, uid string) (runtime.Pod, error)
+	Logs(ctx context.Context, id string, opts runtime.LogOptions, stdout, stderr io.Writer) error
+}
+
+// Sandboxes makes pod sandboxes.
+type Sandboxes interface {
+	CreateSandbox(ctx context.Context, cfg runtime.SandboxConfig) (id string, notes []runtime.Degraded, err error)
+	StartSandbox(ctx context.Context, id string) (runtime.StartedSandbox, error)
+}
+
+// Containers makes, signals and removes containers; Signal and Remove take
+// sandboxes too.
+type Containers interface {
+	CreateContainer(ctx context.Context, cfg runtime.ContainerConfig) (id string, notes []runtime.Degraded, err error)
+	StartContainer(ctx context.Context, id string) error
+	Signal(ctx context.Context, id, signal string) error
+	Remove(ctx context.Context, id string) error
+}
+
+// Images looks up and pulls images. Image is local only.
+type Images interface {
+	Image(ctx context.Context, ref string) (runtime.Image, error)
+	Pull(ctx context.Context, req runtime.ImageRequest) (runtime.Image, error)
+}
+
+// Volumes prepares what a pod mounts and takes it away again.
+type Volumes interface {
+	SetUp(ctx context.Context, pod *v1.Pod) (paths map[string]string, notes []volumes.Note, err error)
+	TearDown(ctx context.Context, uid string) error
+	MessageFile(uid, container string) (string, error)
+}
+
+// Deps is what the agent works with. All fields are needed but Registerer.
+type Deps struct {
+	Runtime    Runtime
+	Volumes    Volumes
+	Events     *events.Recorder
+	Store      *status.Store
+	Clock      func() plan.Moment // SystemClock outside tests
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer // nil: no metrics
+}

@@ -1,0 +1,63 @@
+package agent
+
+import "sync"
+
+// mailbox is how the loop reaches a worker: one slot for orders, in which the
+// newest wins, and a bell. Putting and ringing never block.
+type mailbox struct {
+	mu    sync.Mutex
+	order *order
+	acks  []chan<- struct{}
+	bell  chan struct{}
+}
+
+func newMailbox() *mailbox { return &mailbox{bell: make(chan struct{}, 1)} }
+
+// put leaves an order, in place of one not yet taken.
+func (m *mailbox) put(o order) {
+	m.mu.Lock()
+	m.order = &o
+	m.mu.Unlock()
+	m.ring(nil)
+}
+
+// ring asks the worker to look at its pod. A given ack is closed once it has.
+func (m *mailbox) ring(ack chan<- struct{}) {
+	if ack != nil {
+		m.mu.Lock()
+		m.acks = append(m.acks, ack)
+		m.mu.Unlock()
+	}
+	select {
+	case m.bell <- struct{}{}:
+	default:
+	}
+}
+
+// take empties the mailbox; the order is nil when there is no new one.
+func (m *mailbox) take() (*order, []chan<- struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	select {
+	case <-m.bell:
+	default:
+	}
+	o, acks := m.order, m.acks
+	m.order, m.acks = nil, nil
+	return o, acks
+}
+
+// hasOrder reports whether an order waits to be taken.
+func (m *mailbox) hasOrder() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.order != nil
+}
+
+// superseded reports whether an order waits that ends the pod: what is being
+// done for it now is not worth going on with.
+func (m *mailbox) superseded() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.order != nil && m.order.end != nil
+}

@@ -1,0 +1,151 @@
+package agent
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/podstead/podstead/runtime"
+)
+
+const (
+	// freshLimit bounds the look at the engine that precedes an answer to a client.
+	freshLimit = 2 * time.Second
+	// lookRetry is the delay after a first failed look; it doubles up to lookRetryMax.
+	lookRetry    = time.Second
+	lookRetryMax = 30 * time.Second
+	// lookLimit bounds a look of our own accord.
+	lookLimit = 2 * time.Minute
+)
+
+// look is one list of the whole engine for the loop.
+type look struct {
+	engine runtime.Engine
+	pods   []runtime.Pod
+	err    error
+	// acks, if given, receives one channel for each pod whose worker was behind;
+	// they are closed when it has caught up.
+	acks chan<- []<-chan struct{}
+}
+
+// inventory is the newest thing known of the engine itself.
+type inventory struct {
+	mu  sync.Mutex
+	is  runtime.Engine
+	err error
+}
+
+func (i *inventory) engine() (runtime.Engine, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.is, i.err
+}
+
+func (i *inventory) set(e runtime.Engine, err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if err == nil {
+		i.is = e
+	}
+	i.err = err
+}
+
+// Fresh looks at the engine now and lets every worker that was behind catch up,
+// within 2 s. The error tells that the engine does not answer; what the store
+// holds is then the last that was known.
+func (a *Agent) Fresh(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, freshLimit)
+	defer cancel()
+	acks := make(chan []<-chan struct{}, 1)
+	select {
+	case a.asks <- acks:
+	case <-ctx.Done():
+		return a.engineError(ctx)
+	}
+	var behind []<-chan struct{}
+	select {
+	case behind = <-acks:
+	case <-ctx.Done():
+		return a.engineError(ctx)
+	}
+	for _, done := range behind {
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return a.engineError(nil)
+		}
+	}
+	return a.engineError(nil)
+}
+
+// engineError is the last look's error, or that there was no answer in time.
+func (a *Agent) engineError(late context.Context) error {
+	if _, err := a.inventory.engine(); err != nil {
+		return err
+	}
+	if late != nil {
+		return context.Cause(late)
+	}
+	return nil
+}
+
+// observe looks at the engine when asked, when nudged, and every resync period; after a
+// failed look sooner, with back-off. It owns the only list calls there are.
+func (a *Agent) observe(ctx context.Context) {
+	retry := lookRetry
+	var asked chan<- []<-chan struct{}
+	for {
+		limit := lookLimit
+		if asked != nil {
+			limit = freshLimit
+		}
+		seen := a.lookOnce(ctx, limit)
+		seen.acks = asked
+		select {
+		case a.looks <- seen:
+		case <-ctx.Done():
+			return
+		}
+		wait := jitter(a.cfg.Resync)
+		if seen.err != nil {
+			wait, retry = jitter(retry), min(2*retry, lookRetryMax)
+		} else {
+			retry = lookRetry
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case asked = <-a.asks:
+		case <-a.nudge:
+			asked = nil
+		case <-timer.C:
+			asked = nil
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+func (a *Agent) lookOnce(ctx context.Context, limit time.Duration) look {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	seen := look{}
+	known, trouble := a.inventory.engine()
+	if seen.engine = known; known.Name == "" || trouble != nil {
+		// A new engine, or one that may have been replaced while it was away.
+		seen.engine, seen.err = a.deps.Runtime.Engine(ctx)
+	}
+	if seen.err == nil {
+		seen.pods, seen.err = a.deps.Runtime.List(ctx)
+	}
+	a.inventory.set(seen.engine, seen.err)
+	return seen
+}
+
+// jitter spreads d by a tenth to both sides, so that a fleet does not act in step.
+func jitter(d time.Duration) time.Duration {
+	return d + time.Duration((rand.Float64()-0.5)/5*float64(d))
+}

@@ -1,0 +1,48 @@
+package agent
+
+import (
+	"fmt"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/podstead/podstead/agent/status"
+	"github.com/podstead/podstead/sources"
+)
+
+// Annotations under which a shown pod says where it comes from. They are added
+// on the way out and are no part of the pod.
+const (
+	AnnotationSource   = "podstead/source"
+	AnnotationManifest = "podstead/manifest"
+	AnnotationRevision = "podstead/revision"
+)
+
+// publish generates the pod's status and gives it to everything that shows pods.
+func (w *worker) publish() {
+	w.status = status.Generate(status.Input{
+		Pod: w.record.Pod, Observed: w.observed, History: w.record.History, Waiting: w.waiting,
+		Finished: w.record.Finished, Started: w.record.Started, HostIPs: w.agent.cfg.HostIPs,
+		Previous: w.status, Now: w.now().Wall, Terminating: w.phase >= Terminating,
+	})
+	pod := w.record.pod()
+	w.agent.deps.Store.Set(shown(pod, w.status))
+}
+
+// shown is a pod as users see it: with its status and where it comes from.
+func shown(pod sources.Pod, s v1.PodStatus) *v1.Pod {
+	out := pod.Pod.Pod.DeepCopy()
+	out.Status = s
+	if pod.Origin.Source == "" {
+		return out
+	}
+	if out.Annotations == nil {
+		out.Annotations = map[string]string{}
+	}
+	out.Annotations[AnnotationSource] = pod.Origin.Source
+	out.Annotations[AnnotationManifest] = pod.Origin.Unit
+	if pod.Origin.Line > 0 {
+		out.Annotations[AnnotationManifest] = fmt.Sprintf("%s:%d", pod.Origin.Unit, pod.Origin.Line)
+	}
+	out.Annotations[AnnotationRevision] = pod.Origin.Revision
+	return out
+}

@@ -1,0 +1,166 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/podstead/podstead/runtime"
+)
+
+// progressPeriod bounds how often the progress of a pull wakes a worker.
+const progressPeriod = time.Second
+
+// puller pulls images, one at a time or all at once. Workers never wait for it:
+// they hold a ticket and are rung when something changed. A pull that nobody
+// holds a ticket for any more is given up.
+type puller struct {
+	images Images
+	serial bool
+	queue  chan *pull // capacity: pulls waiting their turn hold nothing else
+
+	mu    sync.Mutex
+	pulls map[string]*pull // by reference
+}
+
+// pull is one pull of one reference, for all who want it.
+type pull struct {
+	ref     string
+	waiters map[*ticket]bool
+	cancel  context.CancelFunc // once it runs
+	given   bool               // given up before it ran
+	state   runtime.Progress
+	done    bool
+	image   runtime.Image
+	err     error
+	began   time.Time
+	took    time.Duration
+}
+
+// ticket is one worker's interest in a pull.
+type ticket struct {
+	puller *puller
+	pull   *pull
+	ring   func()
+	rung   time.Time
+}
+
+// pullQueue is how many pulls may wait; more than there are pods on a node.
+const pullQueue = 4096
+
+func newPuller(images Images, serial bool) *puller {
+	return &puller{images: images, serial: serial, queue: make(chan *pull, pullQueue), pulls: map[string]*pull{}}
+}
+
+// run pulls until ctx ends and waits for what it started.
+func (p *puller) run(ctx context.Context) {
+	var group sync.WaitGroup
+	defer group.Wait()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case next := <-p.queue:
+			if p.serial {
+				p.do(ctx, next)
+			} else {
+				group.Go(func() { p.do(ctx, next) })
+			}
+		}
+	}
+}
+
+func (p *puller) do(ctx context.Context, next *pull) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p.mu.Lock()
+	if next.given {
+		p.mu.Unlock()
+		return
+	}
+	next.cancel, next.began = cancel, time.Now()
+	p.mu.Unlock()
+
+	image, err := p.images.Pull(ctx, runtime.ImageRequest{Ref: next.ref, Progress: func(s runtime.Progress) { p.progress(next, s) }})
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	next.done, next.image, next.err, next.took = true, image, err, time.Since(next.began)
+	if p.pulls[next.ref] == next {
+		delete(p.pulls, next.ref)
+	}
+	for t := range next.waiters {
+		t.ring()
+	}
+}
+
+func (p *puller) progress(of *pull, s runtime.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	of.state = s
+	for t := range of.waiters {
+		if now := time.Now(); now.Sub(t.rung) >= progressPeriod {
+			t.rung = now
+			t.ring()
+		}
+	}
+}
+
+// want returns a ticket for a pull of ref, joining one under way. ring must not block.
+func (p *puller) want(ref string, ring func()) (*ticket, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	under := p.pulls[ref]
+	if under == nil {
+		under = &pull{ref: ref, waiters: map[*ticket]bool{}}
+		select {
+		case p.queue <- under:
+			p.pulls[ref] = under
+		default:
+			return nil, fmt.Errorf("pull image %q: %d pulls are waiting already", ref, pullQueue)
+		}
+	}
+	t := &ticket{puller: p, pull: under, ring: ring}
+	under.waiters[t] = true
+	return t, nil
+}
+
+// result returns how the pull ended, if it has.
+func (t *ticket) result() (image runtime.Image, took time.Duration, err error, done bool) {
+	t.puller.mu.Lock()
+	defer t.puller.mu.Unlock()
+	return t.pull.image, t.pull.took, t.pull.err, t.pull.done
+}
+
+// state is how far it is, for people.
+func (t *ticket) state() string {
+	t.puller.mu.Lock()
+	defer t.puller.mu.Unlock()
+	s := t.pull.state
+	switch {
+	case t.pull.cancel == nil:
+		return fmt.Sprintf("image %q is waiting for other pulls", t.pull.ref)
+	case s.Total > 0:
+		return fmt.Sprintf("pulling image %q: %s %.1f of %.1f MB", t.pull.ref, s.Status, float64(s.Current)/1e6, float64(s.Total)/1e6)
+	}
+	return fmt.Sprintf("pulling image %q", t.pull.ref)
+}
+
+// drop gives the ticket back. The last one to go ends the pull.
+func (t *ticket) drop() {
+	p := t.puller
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(t.pull.waiters, t)
+	if len(t.pull.waiters) > 0 || t.pull.done {
+		return
+	}
+	t.pull.given = true
+	if p.pulls[t.pull.ref] == t.pull {
+		delete(p.pulls, t.pull.ref)
+	}
+	if t.pull.cancel != nil {
+		t.pull.cancel()
+	}
+}
