@@ -16,7 +16,7 @@ import (
 type Handlers struct {
 	// Fresh lets the agent look at the engine before a view of it is answered.
 	// Its error becomes a warning of the answer, which then shows what was
-	// known before. The context carries the limit.
+	// known before. It bounds itself.
 	Fresh func(ctx context.Context) error
 	// Healthy says what keeps the agent from working; nil for nothing.
 	Healthy func(ctx context.Context) error

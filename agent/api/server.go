@@ -17,7 +17,6 @@ const (
 	headerTimeout = 5 * time.Second
 	idleTimeout   = 2 * time.Minute
 	answerTimeout = 30 * time.Second // for writing an answer that is no stream
-	freshTimeout  = 2 * time.Second  // for the agent's look at the engine
 	closeTimeout  = 500 * time.Millisecond
 	maxHeader     = 16 << 10
 )

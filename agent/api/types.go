@@ -9,14 +9,6 @@ import (
 // APIVersion is that of the kinds of this package.
 const APIVersion = "podstead/v1alpha1"
 
-// Annotations that the agent's pods bear when they are shown, so that every
-// client can tell where a pod comes from.
-const (
-	AnnotationSource   = "podstead/source"   // name of the source
-	AnnotationManifest = "podstead/manifest" // unit:line
-	AnnotationRevision = "podstead/revision" // of the unit
-)
-
 // SourceState is one word for how a source is.
 type SourceState string
 

@@ -30,7 +30,7 @@ func (h Handlers) pods(w http.ResponseWriter, r *http.Request) {
 	}
 	h.freshen(w, r)
 	if watching(r) {
-		watch(w, r, h.PodsChanged, h.Pods)
+		watch(w, r, h.PodsChanged, h.Pods, podSight)
 		return
 	}
 	pods, err := h.Pods(r.Context())
@@ -55,7 +55,7 @@ func (h Handlers) events(w http.ResponseWriter, r *http.Request) {
 	filter := EventFilter{Kind: q.Get("kind"), Namespace: q.Get("namespace"), Name: q.Get("name"), UID: q.Get("uid")}
 	list := func(context.Context) ([]*v1.Event, error) { return pointers(h.Events(filter)), nil }
 	if watching(r) {
-		watch(w, r, h.EventsChanged, list)
+		watch(w, r, h.EventsChanged, list, eventSight)
 		return
 	}
 	out := v1.EventList{TypeMeta: metav1.TypeMeta{Kind: "EventList", APIVersion: "v1"}, Items: h.Events(filter)}
@@ -108,9 +108,7 @@ func (h Handlers) freshen(w http.ResponseWriter, r *http.Request) {
 	if h.Fresh == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), freshTimeout)
-	defer cancel()
-	if err := h.Fresh(ctx); err != nil {
+	if err := h.Fresh(r.Context()); err != nil {
 		warn(w, fmt.Sprintf("the engine cannot be seen, this is what was known before: %v", err))
 	}
 }

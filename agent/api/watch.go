@@ -4,8 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 
-	"k8s.io/apimachinery/pkg/types"
+	v1 "k8s.io/api/core/v1"
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 )
 
@@ -16,11 +17,15 @@ type Change[T any] struct {
 	Object T                  `json:"object"`
 }
 
-// object is what a watch can tell apart: by UID, and by resourceVersion whether
-// it is still the same.
-type object interface {
-	GetUID() types.UID
-	GetResourceVersion() string
+// sight is by what a watch tells objects apart, and by what it sees that one
+// has changed.
+type sight[T any] func(T) (id, version string)
+
+func podSight(p *v1.Pod) (id, version string) { return string(p.UID), p.ResourceVersion }
+
+// eventSight: an event that happens again is the same with a higher count.
+func eventSight(e *v1.Event) (id, version string) {
+	return e.Namespace + "/" + e.Name, strconv.Itoa(int(e.Count))
 }
 
 func watching(r *http.Request) bool {
@@ -31,7 +36,7 @@ func watching(r *http.Request) bool {
 // watch writes the list as it is and then each change to it, one JSON object a
 // line, until the client leaves or the server ends. A slow client skips states
 // in between: it is told the newest.
-func watch[T object](w http.ResponseWriter, r *http.Request, changed func() <-chan struct{}, list func(context.Context) ([]T, error)) {
+func watch[T any](w http.ResponseWriter, r *http.Request, changed func() <-chan struct{}, list func(context.Context) ([]T, error), see sight[T]) {
 	if changed == nil {
 		fail(w, errNotServed)
 		return
@@ -48,7 +53,7 @@ func watch[T object](w http.ResponseWriter, r *http.Request, changed func() <-ch
 			}
 			return
 		}
-		for _, c := range diff(seen, now) {
+		for _, c := range diff(seen, now, see) {
 			if enc.Encode(c) != nil {
 				return // the client is gone
 			}
@@ -67,26 +72,28 @@ func watch[T object](w http.ResponseWriter, r *http.Request, changed func() <-ch
 
 // diff says what lies between two lists: the deleted in the old order, then the
 // new and changed in the new order.
-func diff[T object](before, after []T) []Change[T] {
-	old := make(map[types.UID]T, len(before))
+func diff[T any](before, after []T, see sight[T]) []Change[T] {
+	old := make(map[string]string, len(before))
 	for _, o := range before {
-		old[o.GetUID()] = o
+		id, version := see(o)
+		old[id] = version
 	}
-	kept := make(map[types.UID]bool, len(after))
+	kept := make(map[string]bool, len(after))
 	var told []Change[T]
 	for _, o := range after {
-		was, known := old[o.GetUID()]
-		kept[o.GetUID()] = true
+		id, version := see(o)
+		was, known := old[id]
+		kept[id] = true
 		switch {
 		case !known:
 			told = append(told, Change[T]{Type: apiwatch.Added, Object: o})
-		case was.GetResourceVersion() != o.GetResourceVersion():
+		case was != version:
 			told = append(told, Change[T]{Type: apiwatch.Modified, Object: o})
 		}
 	}
 	var gone []Change[T]
 	for _, o := range before {
-		if !kept[o.GetUID()] {
+		if id, _ := see(o); !kept[id] {
 			gone = append(gone, Change[T]{Type: apiwatch.Deleted, Object: o})
 		}
 	}

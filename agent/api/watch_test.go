@@ -25,7 +25,7 @@ func TestWhatLiesBetweenTwoLists(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var words []string
-			for _, ch := range diff(c.before, c.after) {
+			for _, ch := range diff(c.before, c.after, podSight) {
 				words = append(words, fmt.Sprintf("%s %s@%s", ch.Type, ch.Object.Name, ch.Object.ResourceVersion))
 			}
 			if got := strings.Join(words, " "); got != c.want {

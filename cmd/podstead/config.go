@@ -16,7 +16,8 @@ import (
 const (
 	defaultRootDir = "/var/lib/podstead"
 	defaultEtcDir  = "/etc/podstead"
-	defaultSocket  = "/run/podstead/podstead.sock"
+	defaultRunDir  = "/run/podstead"
+	defaultSocket  = defaultRunDir + "/podstead.sock"
 )
 
 // Config is all that `podstead run` can be told, whoever told it.

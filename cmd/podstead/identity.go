@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/podstead/podstead/manifests"
 )
@@ -21,12 +20,6 @@ type identity struct {
 	Name      string `json:"name"`                // node name, taken from the host name
 	NodeID    string `json:"nodeID"`              // random; tells agents of one engine apart
 	MachineID string `json:"machineID,omitempty"` // of the machine on which the name was taken
-}
-
-// host is what the machine says of itself now.
-type host struct {
-	Hostname  string
-	MachineID string // "" when the machine has none
 }
 
 // settle decides who the node is from what was written before (zero at the
@@ -94,19 +87,6 @@ func loadIdentity(rootDir, override string, now host) (identity, []string, error
 		warnings = []string{fmt.Sprintf("--hostname-override %q cannot be a node name; %q is taken", override, name)}
 	}
 	return after, warnings, nil
-}
-
-// thisHost asks the machine.
-func thisHost() (host, error) {
-	name, err := os.Hostname()
-	if err != nil {
-		return host{}, fmt.Errorf("ask for the host name: %w", err)
-	}
-	id, err := os.ReadFile("/etc/machine-id")
-	if err != nil {
-		id = nil // a machine without one is never taken for another
-	}
-	return host{Hostname: name, MachineID: strings.TrimSpace(string(id))}, nil
 }
 
 // randomID is 64 random bits in hex: never a name, only different from others.

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	goruntime "runtime"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+)
+
+// host is what the machine says of itself now.
+type host struct {
+	Hostname  string
+	MachineID string // "" when the machine has none
+}
+
+// thisHost asks the machine.
+func thisHost() (host, error) {
+	name, err := os.Hostname()
+	if err != nil {
+		return host{}, fmt.Errorf("ask for the host name: %w", err)
+	}
+	id, err := os.ReadFile("/etc/machine-id")
+	if err != nil {
+		id = nil // a machine without one is never taken for another
+	}
+	return host{Hostname: name, MachineID: strings.TrimSpace(string(id))}, nil
+}
+
+// nodeLabels are the labels that manifests select by: those that every kubelet
+// sets, and the configured ones, which win.
+func nodeLabels(node string, configured map[string]string) map[string]string {
+	labels := map[string]string{
+		v1.LabelHostname:   node,
+		v1.LabelOSStable:   goruntime.GOOS,
+		v1.LabelArchStable: goruntime.GOARCH,
+	}
+	maps.Copy(labels, configured)
+	return labels
+}
+
+// hostIPs is the address of the interface that has the default route, as the
+// kubelet takes it; none on a machine without one.
+func hostIPs() []string {
+	ip, err := utilnet.ChooseHostInterface()
+	if err != nil {
+		return nil
+	}
+	return []string{ip.String()}
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podstead/podstead/agent"
+	"github.com/podstead/podstead/agent/api"
+	"github.com/podstead/podstead/agent/events"
+	"github.com/podstead/podstead/manifests"
+	"github.com/podstead/podstead/runtime"
+	"github.com/podstead/podstead/sources"
+)
+
+// handlers are the views that this node serves on its socket.
+func (n *node) handlers() api.Handlers {
+	return api.Handlers{
+		Fresh:         n.agent.Fresh,
+		Pods:          func(context.Context) ([]*v1.Pod, error) { return n.agent.Pods(), nil },
+		PodsChanged:   n.store.Changed,
+		RunningPods:   n.runningPods,
+		Logs:          n.logs,
+		Events:        func(f api.EventFilter) []v1.Event { return n.recorder.List(events.Filter(f)) },
+		EventsChanged: n.recorder.Changed,
+		Sources:       n.sourceViews,
+		Status:        n.statusView,
+		Version:       thisVersion,
+		Metrics:       promhttp.HandlerFor(n.registry, promhttp.HandlerOpts{}),
+	}
+}
+
+func (n *node) logs(ctx context.Context, req api.LogRequest, out io.Writer) error {
+	err := n.agent.Logs(ctx, agent.LogRequest{
+		Namespace: req.Namespace, Pod: req.Pod, Container: req.Container, Previous: req.Previous, Options: req.LogOptions,
+	}, out)
+	if errors.Is(err, agent.ErrBadRequest) {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	return err
+}
+
+func (n *node) statusView(context.Context) (api.Status, error) {
+	endpoint := cmp.Or(n.cfg.DockerEndpoint, os.Getenv("DOCKER_HOST"), "unix:///var/run/docker.sock")
+	about, err := n.agent.Engine()
+	view := api.Engine{Endpoint: endpoint, Name: about.Name, Version: about.Version, APIVersion: about.APIVersion}
+	switch {
+	case err != nil:
+		view.Error = err.Error()
+	case about.Name == "":
+		view.Error = "it has not answered yet"
+	}
+	return api.Status{
+		Node: n.id.Name, NodeID: n.id.NodeID, Version: thisVersion().Version, PID: os.Getpid(),
+		Started: n.started, RootDir: n.cfg.RootDir, Engine: view,
+	}, nil
+}
+
+// runningPods shows what the engine runs as the kubelet does: name, namespace,
+// UID and containers.
+func (n *node) runningPods(ctx context.Context) ([]*v1.Pod, error) {
+	seen, err := n.engine.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var pods []*v1.Pod
+	for _, p := range seen {
+		if !p.Running() {
+			continue
+		}
+		pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace, UID: types.UID(p.UID)}}
+		for _, c := range p.Containers {
+			if c.State == runtime.StateRunning {
+				pod.Spec.Containers = append(pod.Spec.Containers, v1.Container{Name: c.Name, Image: c.Image})
+			}
+		}
+		pods = append(pods, pod)
+	}
+	return pods, nil
+}
+
+func (n *node) sourceViews(ctx context.Context) ([]api.Source, error) {
+	all, err := n.merger.Statuses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	places := map[string]string{}
+	for i, s := range n.sources {
+		places[s.Name()] = n.cfg.Manifests[i]
+	}
+	views := make([]api.Source, len(all))
+	for i, s := range all {
+		views[i] = sourceViewOf(s)
+		views[i].Place = cmp.Or(views[i].Place, places[s.Source])
+	}
+	return views, nil
+}
+
+// sourceViewOf turns what the merger knows of a source into what is shown of it.
+func sourceViewOf(s sources.Status) api.Source {
+	v := api.Source{
+		Name: s.Source, Kind: string(s.Kind), Place: s.Place, Revision: s.Revision, Pods: len(s.Pods) - len(s.Losers),
+		Live: s.Live, Attempted: s.Attempted, Taken: s.Taken, LastSuccess: s.LastSuccess, NextPoll: s.NextPoll,
+		Faults: faultViews(s.Faults),
+	}
+	for _, u := range s.Units {
+		unit := api.Unit{Name: u.Name, Revision: u.Revision, Faults: faultViews(u.Faults), Warnings: faultViews(u.Warnings)}
+		for _, k := range u.Skipped {
+			unit.Skipped = append(unit.Skipped, api.Skipped{Place: k.Place.String(), Kind: k.Kind, Name: k.Name, Reason: k.Reason})
+		}
+		v.Units = append(v.Units, unit)
+	}
+	for _, l := range s.Losers {
+		v.Losers = append(v.Losers, api.Loser{Name: l.Name, Place: originPlace(l.Pod), Winner: "source " + l.Winner.Source + ", " + originPlace(l.Winner)})
+	}
+	v.State = stateOf(v)
+	return v
+}
+
+// stateOf is the one word for a source: what is wrong comes before what is missing.
+func stateOf(v api.Source) api.SourceState {
+	switch {
+	case len(v.Problems()) > 0:
+		return api.SourceError
+	case v.Live:
+		return api.SourceReady
+	case v.Pods > 0:
+		return api.SourceLastGood
+	}
+	return api.SourceWaiting
+}
+
+func faultViews(faults []manifests.Fault) []api.Fault {
+	var views []api.Fault
+	for _, f := range faults {
+		views = append(views, api.Fault{Place: f.Place.String(), Field: f.Place.Field, Message: f.Message})
+	}
+	return views
+}
+
+func originPlace(o sources.Origin) string {
+	if o.Line > 0 {
+		return fmt.Sprintf("%s:%d", o.Unit, o.Line)
+	}
+	return o.Unit
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"os"
+	"runtime/debug"
+
+	"k8s.io/kubernetes/pkg/capabilities"
+
+	"github.com/podstead/podstead/runtime/docker"
+)
+
+// runCmd is `podstead run`.
+type runCmd struct {
+	runFlags
+}
+
+// Help is shown by `podstead run --help`.
+func (runCmd) Help() string {
+	return `Every flag has an environment variable. Precedence: flag, variable, configuration file, default.
+The configuration file is a kubelet's (KubeletConfiguration): staticPodPath, fileCheckFrequency,
+syncFrequency, maxPods, serializeImagePulls, containerLogMaxSize and containerLogMaxFiles are
+honoured, other fields are named in the log.
+
+Stopping the agent leaves the pods running; starting it again adopts them.
+
+Examples:
+  podstead run --pod-manifest-path /etc/podstead/manifests
+  podstead run --runonce --pod-manifest-path ./manifests -o json`
+}
+
+// Run runs the agent until the terminal's context ends.
+func (c *runCmd) Run(t terminal) error {
+	cfg, warnings, err := loadConfig(c.runFlags, defaultEtcDir)
+	if err != nil {
+		return err
+	}
+	logger := newLogger(t.err, cfg.LogLevel, cfg.LogFormat)
+	bridgeKlog(logger)
+	for _, w := range warnings {
+		logger.Warn("configuration", "err", w)
+	}
+	allowPrivileged()
+	leanHeap()
+	machine, err := thisHost()
+	if err != nil {
+		return err
+	}
+	out := surroundings{logger: logger, host: machine, runDir: defaultRunDir, newEngine: newDocker}
+	if cfg.Once {
+		return runOnce(t, cfg, out)
+	}
+	return run(t.ctx, cfg, out, nil)
+}
+
+func newDocker(cfg docker.Config) (engine, error) { return docker.New(cfg) }
+
+// allowPrivileged lets Kubernetes' validation accept privileged containers, as
+// the kubelet does. The setting is the process's and freezes at its first use.
+func allowPrivileged() {
+	capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true})
+}
+
+// leanHeap trades a little processor time for memory: an agent that mostly
+// sleeps has no use for a heap grown to twice its need. GOGC overrides it.
+func leanHeap() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50)
+	}
+}

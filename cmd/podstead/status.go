@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/podstead/podstead/agent/api"
+	"github.com/podstead/podstead/agent/status"
+)
+
+type statusCmd struct {
+	connection
+	Output string `short:"o" enum:",json,yaml" default:"" placeholder:"json|yaml" help:"Another form."`
+}
+
+// health is everything that `podstead status` judges.
+type health struct {
+	Agent    api.Status   `json:"agent"`
+	Sources  []api.Source `json:"sources"`
+	Pods     []v1.Pod     `json:"pods"`
+	Problems []string     `json:"problems"`
+}
+
+// Run prints the state of agent, engine, sources and pods. What is not as it
+// should be ends it with code 1.
+func (c *statusCmd) Run(t terminal) error {
+	h, err := ask(t, c.client(t))
+	if err != nil {
+		return err
+	}
+	h.Problems = problems(h)
+	if c.Output != "" {
+		err = encode(t.out, c.Output, h)
+	} else {
+		err = h.print(t.out, time.Now())
+	}
+	if err == nil && len(h.Problems) > 0 {
+		err = &exit{code: exitFailed}
+	}
+	return err
+}
+
+// ask gathers the state. The agent looks at the engine for its own status, so
+// what comes after is as new.
+func ask(t terminal, client *api.Client) (h health, err error) {
+	warn := client.Warn
+	client.Warn = func(string) {} // the engine's state is part of the answer
+	defer func() { client.Warn = warn }()
+	if h.Agent, err = client.Status(t.ctx); err != nil {
+		return h, err
+	}
+	if h.Sources, err = client.Sources(t.ctx); err != nil {
+		return h, err
+	}
+	h.Pods, err = client.Pods(t.ctx)
+	return h, err
+}
+
+// problems names all that keeps the state from being good: the engine out of
+// reach, sources in error or held, pods that are neither ready nor succeeded.
+func problems(h health) []string {
+	list := []string{}
+	if h.Agent.Engine.Error != "" {
+		list = append(list, "engine: "+h.Agent.Engine.Error)
+	}
+	for _, s := range h.Sources {
+		if s.State != api.SourceError && s.State != api.SourceHeld {
+			continue
+		}
+		for _, f := range s.Problems() {
+			list = append(list, fmt.Sprintf("source %s: %s", s.Name, f))
+		}
+		if len(s.Problems()) == 0 {
+			list = append(list, fmt.Sprintf("source %s: %s", s.Name, s.State))
+		}
+	}
+	for i := range h.Pods {
+		if p := &h.Pods[i]; !ready(p) && p.Status.Phase != v1.PodSucceeded {
+			list = append(list, fmt.Sprintf("pod %s/%s: %s", p.Namespace, p.Name, why(p)))
+		}
+	}
+	return list
+}
+
+// ready reports whether the pod's Ready condition is true.
+func ready(p *v1.Pod) bool {
+	for _, c := range p.Status.Conditions {
+		if c.Type == v1.PodReady {
+			return c.Status == v1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// why is the word of the STATUS column, with the message that explains it.
+func why(p *v1.Pod) string {
+	word, _, _, _, _ := status.Reason(p)
+	if message := explanation(p); message != "" {
+		return word + ": " + message
+	}
+	return word
+}
+
+// explanation is the message of the first container that is not running, or
+// the pod's own.
+func explanation(p *v1.Pod) string {
+	for _, list := range [][]v1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+		for _, c := range list {
+			switch w, e := c.State.Waiting, c.State.Terminated; {
+			case w != nil && w.Message != "":
+				return w.Message
+			case e != nil && e.ExitCode != 0:
+				return fmt.Sprintf("container %s ended with exit code %d", c.Name, e.ExitCode)
+			}
+		}
+	}
+	return p.Status.Message
+}
+
+// print writes one screen.
+func (h health) print(out io.Writer, now time.Time) error {
+	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
+	a := h.Agent
+	fmt.Fprintf(w, "Node\t%s\n", a.Node)
+	fmt.Fprintf(w, "Agent\tpodstead %s, process %d, up %s, root-dir %s\n", a.Version, a.PID, age(a.Started, now), a.RootDir)
+	if a.Engine.Error == "" {
+		fmt.Fprintf(w, "Engine\t%s %s (API %s) at %s\n", a.Engine.Name, a.Engine.Version, a.Engine.APIVersion, a.Engine.Endpoint)
+	} else {
+		fmt.Fprintf(w, "Engine\tnot reachable at %s\n", a.Engine.Endpoint)
+	}
+	for i, s := range h.Sources {
+		fmt.Fprintf(w, "%s\t%s: %s, %d pods, from %s\n", label(i, "Sources"), s.Name, s.State, s.Pods, s.Place)
+	}
+	good, done := 0, 0
+	for i := range h.Pods {
+		switch {
+		case ready(&h.Pods[i]):
+			good++
+		case h.Pods[i].Status.Phase == v1.PodSucceeded:
+			done++
+		}
+	}
+	fmt.Fprintf(w, "Pods\t%d: %d ready, %d succeeded, %d not well\n", len(h.Pods), good, done, len(h.Pods)-good-done)
+	for i, problem := range h.Problems {
+		fmt.Fprintf(w, "%s\t%s\n", label(i, "Problems"), problem)
+	}
+	return w.Flush()
+}
+
+// label heads the first line of a group only.
+func label(i int, text string) string {
+	if i > 0 {
+		return ""
+	}
+	return text
+}

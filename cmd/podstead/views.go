@@ -1,0 +1,161 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/podstead/podstead/agent"
+	"github.com/podstead/podstead/agent/api"
+	"github.com/podstead/podstead/agent/status"
+)
+
+func podView() view[v1.Pod] {
+	return view[v1.Pod]{
+		resource: "pod",
+		columns: []column{{name: "Name"}, {name: "Ready"}, {name: "Status"}, {name: "Restarts"}, {name: "Age"},
+			{"IP", true}, {"Node", true}, {"Source", true}, {"Revision", true}, {"UID", true}},
+		cells:  podCells,
+		name:   func(p *v1.Pod) string { return p.Name },
+		object: func(p *v1.Pod) apiruntime.Object { return p },
+		list: func(items []v1.Pod) any {
+			for i := range items {
+				items[i].TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+			}
+			return v1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "List"}, Items: items}
+		},
+	}
+}
+
+func podCells(p *v1.Pod, now time.Time) []any {
+	word, ready, total, restarts, last := status.Reason(p)
+	counted := fmt.Sprint(restarts)
+	if restarts > 0 && !last.IsZero() {
+		counted = fmt.Sprintf("%d (%s ago)", restarts, age(last, now))
+	}
+	born := p.CreationTimestamp.Time
+	if born.IsZero() && p.Status.StartTime != nil {
+		born = p.Status.StartTime.Time
+	}
+	return []any{
+		p.Name, fmt.Sprintf("%d/%d", ready, total), word, counted, age(born, now),
+		or(p.Status.PodIP, "<none>"), or(p.Spec.NodeName, "<none>"), or(p.Annotations[agent.AnnotationSource], "<none>"),
+		or(p.Annotations[agent.AnnotationRevision], "<none>"), string(p.UID),
+	}
+}
+
+func eventView() view[v1.Event] {
+	return view[v1.Event]{
+		resource: "event",
+		columns: []column{{name: "Last Seen"}, {name: "Type"}, {name: "Reason"}, {name: "Object"}, {"Subobject", true},
+			{"Source", true}, {name: "Message"}, {"First Seen", true}, {"Count", true}, {"Name", true}},
+		cells:  eventCells,
+		name:   func(e *v1.Event) string { return e.Name },
+		object: func(e *v1.Event) apiruntime.Object { return e },
+		list: func(items []v1.Event) any {
+			for i := range items {
+				items[i].TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Event"}
+			}
+			return v1.EventList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "List"}, Items: items}
+		},
+	}
+}
+
+func eventCells(e *v1.Event, now time.Time) []any {
+	about := e.InvolvedObject
+	seen := age(e.LastTimestamp.Time, now)
+	if e.Count > 1 {
+		seen = fmt.Sprintf("%s (x%d over %s)", seen, e.Count, age(e.FirstTimestamp.Time, now))
+	}
+	return []any{
+		seen, e.Type, e.Reason, strings.ToLower(about.Kind) + "/" + about.Name, about.FieldPath,
+		e.Source.Component + ", " + e.Source.Host, strings.TrimSpace(e.Message), age(e.FirstTimestamp.Time, now), fmt.Sprint(e.Count), e.Name,
+	}
+}
+
+func sourceView() view[api.Source] {
+	return view[api.Source]{
+		resource: "source",
+		columns: []column{{name: "Name"}, {name: "Kind"}, {name: "State"}, {name: "Revision"}, {name: "Pods"}, {name: "Age"},
+			{name: "Place"}, {"Last Success", true}, {"Faults", true}, {"Next Poll", true}},
+		cells: sourceCells,
+		name:  func(s *api.Source) string { return s.Name },
+		list: func(items []api.Source) any {
+			return api.SourceList{TypeMeta: metav1.TypeMeta{APIVersion: api.APIVersion, Kind: "SourceList"}, Items: items}
+		},
+	}
+}
+
+func sourceCells(s *api.Source, now time.Time) []any {
+	next := "<none>"
+	if !s.NextPoll.IsZero() {
+		next = "in " + age(now, s.NextPoll)
+	}
+	return []any{
+		s.Name, s.Kind, string(s.State), or(s.Revision, "<none>"), fmt.Sprint(s.Pods), age(s.Taken, now),
+		s.Place, age(s.LastSuccess, now), fmt.Sprint(len(s.Problems())), next,
+	}
+}
+
+// selectSources returns the named sources, or all.
+func selectSources(all []api.Source, names []string) ([]api.Source, error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	var found []api.Source
+	for _, name := range names {
+		bare := strings.TrimPrefix(name, "source/")
+		i := slices.IndexFunc(all, func(s api.Source) bool { return s.Name == bare })
+		if i < 0 {
+			var have []string
+			for _, s := range all {
+				have = append(have, s.Name)
+			}
+			return nil, fmt.Errorf("no source %q; there are: %s", name, cmp.Or(strings.Join(have, ", "), "none"))
+		}
+		found = append(found, all[i])
+	}
+	return found, nil
+}
+
+// printProblems lists below the table what each source has to say: faults and
+// pods that lost their name; with wide also warnings and what is of other nodes.
+func printProblems(out io.Writer, sources []api.Source, wide bool) error {
+	var lines []string
+	for _, s := range sources {
+		for _, f := range s.Problems() {
+			lines = append(lines, fmt.Sprintf("%s: error: %s", s.Name, f))
+		}
+		for _, l := range s.Losers {
+			lines = append(lines, fmt.Sprintf("%s: not run: %s of %s: its name is taken by %s", s.Name, l.Name, l.Place, l.Winner))
+		}
+		if wide {
+			lines = append(lines, asides(s)...)
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(out, "\n%s\n", strings.Join(lines, "\n"))
+	return err
+}
+
+func asides(s api.Source) []string {
+	var lines []string
+	for _, u := range s.Units {
+		for _, w := range u.Warnings {
+			lines = append(lines, fmt.Sprintf("%s: warning: %s", s.Name, w))
+		}
+		for _, k := range u.Skipped {
+			lines = append(lines, fmt.Sprintf("%s: skipped: %s %s of %s: %s", s.Name, k.Kind, k.Name, k.Place, k.Reason))
+		}
+	}
+	return lines
+}
