@@ -1,7 +1,6 @@
 package manifests
 
 import (
-	"flag"
 	"os"
 	"strings"
 	"testing"
@@ -9,11 +8,8 @@ import (
 	"k8s.io/kubernetes/pkg/capabilities"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
 // TestMain allows privileged containers, as cmd does before any validation.
 func TestMain(m *testing.M) {
-	flag.Parse()
 	capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true})
 	os.Exit(m.Run())
 }

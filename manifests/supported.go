@@ -53,7 +53,7 @@ func (c *supportCheck) look(n *node, generic, path string, at member) {
 		c.walk(n, generic, path)
 	case r.verdict == honoured:
 		c.keys(n, r, path)
-	case r.verdict == idle || isUnset(n) || slices.Contains(r.values, n.scalar):
+	case r.verdict == idle || slices.Contains(r.values, n.scalar) || isUnset(n) && !isTrueByDefault(r, n):
 	case r.verdict == server && n.kind == object && len(n.fields) == 0: // kubectl's status: {}
 	case r.verdict == server:
 		c.ignored = append(c.ignored, typeFault{line: at.line, column: at.column, path: path})
@@ -97,6 +97,11 @@ func isUnset(n *node) bool {
 	return false
 }
 
+// isTrueByDefault reports whether false, for this field, asks for something.
+func isTrueByDefault(r rule, n *node) bool {
+	return n.kind == boolean && slices.Contains(r.values, "true")
+}
+
 func refusal(r rule, n *node, name string) string {
 	if len(r.values) > 0 && (n.kind == text || n.kind == boolean) {
 		name += " " + cut(n.scalar, 60)
@@ -106,7 +111,7 @@ func refusal(r rule, n *node, name string) string {
 		return fmt.Sprintf("not supported: %s (%s)", name, r.why)
 	case planned:
 		if len(r.values) > 0 {
-			return fmt.Sprintf("not supported yet: %s (planned; %s works)", name, strings.Join(r.values, ", "))
+			return fmt.Sprintf("not supported yet: %s (planned; supported now: %s)", name, strings.Join(r.values, ", "))
 		}
 		return fmt.Sprintf("not supported yet: %s (planned)", name)
 	}

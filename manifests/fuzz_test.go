@@ -1,0 +1,90 @@
+package manifests
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// FuzzDecode: whatever the bytes, there is an answer: documents or faults, and
+// pods only without faults.
+func FuzzDecode(f *testing.F) {
+	for _, sample := range yamlSamples {
+		f.Add([]byte(sample))
+	}
+	for _, sample := range []string{lamp, web, "hello", "[]", "null", "\xff\xfe", "a: &x [*x]", "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[]}", podWith("env: [{name: A, value: 1}]", "volumes: [{name: v}]")} {
+		f.Add([]byte(sample))
+	}
+	files, _ := filepath.Glob("testdata/identity/*")
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	lim := Limits{Bytes: 1 << 16, Depth: 50, Nodes: 5000, Documents: 20}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		docs, faults := Decode("x", data, lim)
+		if len(docs) > lim.Documents {
+			t.Fatalf("%d documents", len(docs))
+		}
+		for _, fault := range faults {
+			if fault.Message == "" {
+				t.Fatalf("a fault without a message at %v", fault.Place)
+			}
+		}
+		for _, doc := range docs {
+			checkStatic(t, doc)
+		}
+	})
+}
+
+// checkStatic: a pod that is fit to run is the same when it is read again from
+// its canonical form.
+func checkStatic(t *testing.T, doc Document) {
+	pod, _, faults := Static(doc, edge)
+	if (pod.Pod == nil) != (len(faults) > 0) {
+		t.Fatalf("pod %v, faults %v", pod.Pod, lines(faults))
+	}
+	if pod.Pod == nil {
+		return
+	}
+	again, faults := Decode("x", pod.Written, DefaultLimits())
+	if len(faults) > 0 || len(again) != 1 {
+		t.Fatalf("written %s: faults %v", pod.Written, lines(faults))
+	}
+	second, _, faults := Static(again[0], edge)
+	if len(faults) > 0 || second.UID != pod.UID {
+		t.Fatalf("written %s: UID %s, then %s, faults %v", pod.Written, pod.UID, second.UID, lines(faults))
+	}
+	if changes := Diff(pod.Written, second.Written); len(changes) > 0 {
+		t.Fatalf("changes %v", changes)
+	}
+}
+
+// FuzzYAML: what we read, sigs.k8s.io/yaml reads the same.
+func FuzzYAML(f *testing.F) {
+	for _, sample := range yamlSamples {
+		f.Add([]byte(sample))
+	}
+	lim := Limits{Bytes: 1 << 12, Depth: 50, Nodes: 500}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		data, fault := cleanText("x", data, lim)
+		if fault != nil {
+			return
+		}
+		trees, faults := yamlTrees("x", data, lim)
+		if len(trees) != 1 || len(faults) > 0 {
+			return
+		}
+		got, err := canonical(trees[0])
+		if err != nil {
+			return
+		}
+		want, err := kubernetesReads(data)
+		if err == nil && want != string(got) {
+			t.Fatalf("%q\ngot  %s\nwant %s", data, got, want)
+		}
+	})
+}
