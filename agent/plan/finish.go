@@ -25,7 +25,7 @@ func (p *planner) finish() *Finished {
 	}
 	// As the kubelet: a sandbox is not replaced when what ran in it may not run
 	// twice. What was only created may.
-	if policy == v1.RestartPolicyNever && p.loss.reason != "" && p.nextSandbox() > 0 && p.ran() {
+	if policy == v1.RestartPolicyNever && p.loss.reason == ReasonSandboxLost && p.ran() {
 		return failed(p.loss.message + ", and restartPolicy is Never")
 	}
 	return nil

@@ -25,6 +25,9 @@ func (h History) Observe(pod *v1.Pod, obs runtime.Pod, now Moment) (History, []E
 	for _, s := range obs.Sandboxes {
 		seen.SandboxAttempt = max(seen.SandboxAttempt, s.Attempt)
 	}
+	if len(obs.Containers) > 0 {
+		seen.SandboxAttempt = max(seen.SandboxAttempt, 0) // they had one, gone since
+	}
 	changed := seen.SandboxAttempt != h.SandboxAttempt
 	var ended []Ended
 	for _, name := range names(pod, obs, h) {

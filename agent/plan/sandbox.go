@@ -64,19 +64,19 @@ func (p *planner) clear() bool {
 			stops.container(c, isInit(p.Pod, c.Name), p.grace())
 		}
 	}
-	occupied := false
+	occupied, containers := false, stops.busy()
 	for _, s := range p.Observed.Sandboxes {
 		if s.State != runtime.StateRunning || s.ID == p.box.ID {
 			continue
 		}
 		occupied = true
-		if !stops.busy() {
+		if !containers {
 			stops.sandbox(s)
 		}
 	}
 	p.step(stops.signals...)
 	p.wake(stops.wake)
-	if !occupied && (p.box.ID != "" || !stops.busy()) {
+	if !occupied && (p.box.ID != "" || !containers) {
 		return false
 	}
 	p.allWait("")

@@ -1,0 +1,611 @@
+package plan
+
+import (
+	"cmp"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/podstead/podstead/runtime"
+)
+
+const (
+	isCreated = runtime.StateCreated
+	isRunning = runtime.StateRunning
+	isExited  = runtime.StateExited
+	isUnknown = runtime.StateUnknown
+)
+
+func TestSyncBringsAPodUp(t *testing.T) {
+	two := aPod(v1.RestartPolicyAlways, "web", "log")
+	withInit := aPod(v1.RestartPolicyAlways, "init:get", "init:put", "web")
+	tests := []struct {
+		name     string
+		pod      *v1.Pod
+		gate     Gate
+		prepared bool
+		observed runtime.Pod
+		steps    []string
+		waiting  map[string]string
+		ready    bool
+	}{
+		{
+			name: "fresh: the containers are made beside the sandbox's start",
+			pod:  two, gate: GateRun,
+			steps: []string{
+				"create-sandbox 0: New",
+				"start-sandbox: New | create-container web0: New | create-container log0: New",
+				"start-container web: New",
+				"start-container log: New",
+			},
+			waiting: map[string]string{"web": "ContainerCreating", "log": "ContainerCreating"},
+		},
+		{
+			name: "fresh with init containers: the others are made while the first one runs",
+			pod:  withInit, gate: GateRun,
+			steps: []string{
+				"create-sandbox 0: New",
+				"start-sandbox: New | create-container get0: New",
+				"start-container get: New",
+				"create-container put0: New | create-container web0: New",
+			},
+			waiting: map[string]string{"get": "PodInitializing", "put": "PodInitializing", "web": "PodInitializing"},
+		},
+		{
+			name: "behind the first gate everything is made and nothing started",
+			pod:  withInit, gate: GateCreate,
+			steps: []string{
+				"create-sandbox 0: Prepare",
+				"create-container get0: Prepare | create-container put0: Prepare | create-container web0: Prepare",
+			},
+			waiting: map[string]string{"get": "PodInitializing", "put": "PodInitializing", "web": "PodInitializing"},
+		},
+		{
+			name: "behind the first gate, all made",
+			pod:  two, gate: GateCreate,
+			observed: shows(box(0, isCreated), instance("web", 0, 0, isCreated), instance("log", 0, 0, isCreated)),
+			waiting:  map[string]string{"web": "ContainerCreating", "log": "ContainerCreating"},
+			ready:    true,
+		},
+		{
+			name: "at the second gate the sandbox is started",
+			pod:  two, gate: GateSandbox,
+			observed: shows(box(0, isCreated), instance("web", 0, 0, isCreated), instance("log", 0, 0, isCreated)),
+			steps:    []string{"start-sandbox box0: Prepare"},
+			waiting:  map[string]string{"web": "ContainerCreating", "log": "ContainerCreating"},
+		},
+		{
+			name: "behind the second gate, all done",
+			pod:  withInit, gate: GateSandbox,
+			observed: shows(box(0, isRunning), instance("get", 0, 0, isCreated), instance("put", 0, 0, isCreated), instance("web", 0, 0, isCreated)),
+			waiting:  map[string]string{"get": "PodInitializing", "put": "PodInitializing", "web": "PodInitializing"},
+			ready:    true,
+		},
+		{
+			name: "when the gates open what was made is started",
+			pod:  two, gate: GateRun, prepared: true,
+			observed: shows(box(0, isRunning), instance("web", 0, 0, isCreated), instance("log", 0, 0, isCreated)),
+			steps:    []string{"start-container web0: New", "start-container log0: New"},
+			waiting:  map[string]string{"web": "ContainerCreating", "log": "ContainerCreating"},
+		},
+		{
+			name: "the agent was killed before the sandbox's start",
+			pod:  two, gate: GateRun,
+			observed: shows(box(0, isCreated)),
+			steps: []string{
+				"start-sandbox box0: Resume | create-container web0: New | create-container log0: New",
+				"start-container web: New",
+				"start-container log: New",
+			},
+			waiting: map[string]string{"web": "ContainerCreating", "log": "ContainerCreating"},
+		},
+		{
+			name: "the agent was killed between the containers' starts (B110)",
+			pod:  two, gate: GateRun,
+			observed: shows(box(0, isRunning), instance("web", 0, 0, isRunning), instance("log", 0, 0, isCreated)),
+			steps:    []string{"start-container log0: Resume"},
+			waiting:  map[string]string{"log": "ContainerCreating"},
+		},
+		{
+			name: "all runs",
+			pod:  two, gate: GateRun,
+			observed: shows(box(0, isRunning), instance("web", 0, 0, isRunning), instance("log", 0, 0, isRunning)),
+			ready:    true,
+		},
+		{
+			name: "an init container runs",
+			pod:  withInit, gate: GateRun,
+			observed: shows(box(0, isRunning), instance("get", 0, 0, isRunning), instance("put", 0, 0, isCreated), instance("web", 0, 0, isCreated)),
+			waiting:  map[string]string{"put": "PodInitializing", "web": "PodInitializing"},
+		},
+		{
+			name: "an init container is done: the next one starts",
+			pod:  withInit, gate: GateRun, prepared: true,
+			observed: shows(box(0, isRunning), ended("get", 0, 0, 0, 0, time.Second), instance("put", 0, 0, isCreated), instance("web", 0, 0, isCreated)),
+			steps:    []string{"start-container put0: New"},
+			waiting:  map[string]string{"put": "PodInitializing", "web": "PodInitializing"},
+		},
+		{
+			name: "all init containers are done: the regular ones start",
+			pod:  withInit, gate: GateRun, prepared: true,
+			observed: shows(box(0, isRunning), ended("get", 0, 0, 0, 0, time.Second), ended("put", 0, 0, 0, 0, time.Second), instance("web", 0, 0, isCreated)),
+			steps:    []string{"start-container web0: New"},
+			waiting:  map[string]string{"web": "PodInitializing"},
+		},
+		{
+			name: "host network pods need no address",
+			pod:  hostNetwork(aPod(v1.RestartPolicyAlways, "web")), gate: GateRun,
+			observed: shows(runtime.Sandbox{ID: "box0", State: isRunning, HostNetwork: true}, instance("web", 0, 0, isRunning)),
+			ready:    true,
+		},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			in := input(tc.pod, tc.observed, at(time.Minute))
+			in.Gate, in.Prepared = tc.gate, tc.prepared
+			d := Sync(in)
+			checkSteps(t, d, tc.steps...)
+			checkWaiting(t, d, tc.waiting)
+			if d.Ready != tc.ready {
+				t.Errorf("ready is %v, want %v", d.Ready, tc.ready)
+			}
+			if d.Wake >= 0 {
+				t.Errorf("wakes after %v, want never", d.Wake)
+			}
+		})
+	}
+}
+
+func hostNetwork(p *v1.Pod) *v1.Pod {
+	p.Spec.HostNetwork = true
+	return p
+}
+
+func TestSyncReplacesTheSandbox(t *testing.T) {
+	lostAddress := box(0, isRunning)
+	lostAddress.IPs = nil
+	again := box(0, isRunning)
+	again.FinishedAt = epoch.Add(time.Minute)
+	pod := aPod(v1.RestartPolicyAlways, "init:get", "web", "log")
+	anew := []string{
+		"create-sandbox 1: SandboxLost",
+		"start-sandbox: SandboxLost | create-container get1: SandboxLost",
+		"start-container get: SandboxLost",
+		"create-container web1: SandboxLost | create-container log0: New",
+	}
+	down := []any{ended("get", 0, 0, 0, 0, time.Second), ended("web", 0, 0, 137, time.Second, time.Hour)}
+	tests := []struct {
+		name     string
+		observed runtime.Pod
+		stops    map[string]Stop
+		steps    []string
+		wake     time.Duration
+	}{
+		{
+			name:     "pause died: first the containers are stopped, together (B160)",
+			observed: shows(box(0, isExited), ended("get", 0, 0, 0, 0, time.Second), instance("web", 0, 0, isRunning), instance("log", 0, 0, isRunning)),
+			steps:    []string{"signal web0 TERM: SandboxStale | signal log0 TERM: SandboxStale"},
+			wake:     30 * time.Second,
+		},
+		{
+			name:     "they are waited for",
+			observed: shows(box(0, isExited), ended("get", 0, 0, 0, 0, time.Second), instance("web", 0, 0, isRunning)),
+			stops:    map[string]Stop{"web0": {Signalled: at(2*time.Hour - 20*time.Second), Grace: 30 * time.Second}},
+			wake:     10 * time.Second,
+		},
+		{
+			name:     "and killed when their grace is over",
+			observed: shows(box(0, isExited), ended("get", 0, 0, 0, 0, time.Second), instance("web", 0, 0, isRunning)),
+			stops:    map[string]Stop{"web0": {Signalled: at(2*time.Hour - 30*time.Second), Grace: 30 * time.Second}},
+			steps:    []string{"signal web0 KILL: GraceExpired"},
+			wake:     2 * time.Second,
+		},
+		{
+			name:     "then there is a new one, and init containers run again from the first",
+			observed: shows(append(down, box(0, isExited))...),
+			steps:    anew,
+		},
+		{
+			name:     "the record of the sandbox is gone",
+			observed: shows(down...),
+			steps:    anew,
+		},
+		{
+			name:     "a sandbox without an address is stopped before the new one comes",
+			observed: shows(append(down, lostAddress)...),
+			steps:    []string{"signal box0 TERM: SandboxStale"},
+			wake:     2 * time.Second,
+		},
+		{
+			name:     "one that was started again from outside is no home either",
+			observed: shows(append(down, again)...),
+			steps:    []string{"signal box0 TERM: SandboxStale"},
+			wake:     2 * time.Second,
+		},
+		{
+			name:     "of two that run none stays",
+			observed: shows(append(down, box(0, isRunning), box(1, isRunning))...),
+			steps:    []string{"signal box1 TERM: SandboxStale | signal box0 TERM: SandboxStale"},
+			wake:     2 * time.Second,
+		},
+		{
+			name:     "what was made in the dead sandbox makes room",
+			observed: shows(box(0, isExited), ended("get", 0, 0, 0, 0, time.Second), instance("web", 0, 0, isCreated)),
+			steps: []string{
+				"remove web0: SandboxStale | create-sandbox 1: SandboxLost",
+				anew[1], anew[2],
+				"create-container web0: New | create-container log0: New",
+			},
+		},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			in := input(pod, tc.observed, at(2*time.Hour))
+			in.Stops = tc.stops
+			d := Sync(in)
+			checkSteps(t, d, tc.steps...)
+			if want := cmp.Or(tc.wake, -1); d.Wake != want {
+				t.Errorf("wakes after %v, want %v", d.Wake, want)
+			}
+			if d.Ready {
+				t.Error("is ready")
+			}
+		})
+	}
+}
+
+func TestSandboxAttemptsGoOnFromTheHistory(t *testing.T) {
+	in := input(aPod(v1.RestartPolicyAlways, "web"), runtime.Pod{}, at(time.Hour))
+	in.History.SandboxAttempt = 6
+	if got := Sync(in).Steps[0][0]; got.Attempt != 7 || got.Reason != ReasonSandboxLost {
+		t.Errorf("new sandbox is %+v, want attempt 7 for a lost one", got)
+	}
+}
+
+// A sandbox that ends right after its start, again and again, must not be
+// replaced in a busy loop.
+func TestSandboxesThatKeepDyingArePaced(t *testing.T) {
+	dead := func(attempt int, lived time.Duration) runtime.Sandbox {
+		b := box(attempt, isExited)
+		b.FinishedAt = b.StartedAt.Add(lived)
+		return b
+	}
+	tests := []struct {
+		name string
+		box  runtime.Sandbox
+		now  Moment
+		wait time.Duration
+	}{
+		{name: "the first one is replaced at once", box: dead(0, time.Second), now: at(time.Second), wait: -1},
+		{name: "the next one after a pause", box: dead(1, time.Second), now: at(4 * time.Second), wait: 7 * time.Second},
+		{name: "which ends", box: dead(1, time.Second), now: at(11 * time.Second), wait: -1},
+		{name: "one that lived is replaced at once", box: dead(5, 11*time.Second), now: at(11 * time.Second), wait: -1},
+		{name: "a clock that was set back stops nothing", box: dead(1, time.Second), now: at(-time.Hour), wait: -1},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			d := Sync(input(aPod(v1.RestartPolicyAlways, "web"), shows(tc.box), tc.now))
+			if d.Wake != tc.wait || (len(d.Steps) == 0) != (tc.wait > 0) {
+				t.Errorf("wakes after %v with steps %v, want %v", d.Wake, told(d), tc.wait)
+			}
+		})
+	}
+}
+
+func TestSyncKeepsContainersRunning(t *testing.T) {
+	one := aPod(v1.RestartPolicyAlways, "web")
+	withInit := aPod(v1.RestartPolicyAlways, "init:get", "web")
+	tests := []struct {
+		name     string
+		pod      *v1.Pod
+		observed runtime.Pod
+		steps    []string
+	}{
+		{
+			name:     "a first end is followed by a start at once",
+			pod:      one,
+			observed: shows(box(0, isRunning), ended("web", 0, 0, 1, 0, time.Minute)),
+			steps:    []string{"create-container web1: ContainerExited", "start-container web: ContainerExited"},
+		},
+		{
+			name:     "the dead instances before the newest go, behind the restart",
+			pod:      one,
+			observed: shows(box(0, isRunning), ended("web", 0, 0, 1, 0, time.Second), ended("web", 1, 0, 1, time.Second, 2*time.Second)),
+			steps: []string{
+				"create-container web2: ContainerExited", "start-container web: ContainerExited",
+				"remove web0: DeadInstance",
+			},
+		},
+		{
+			name:     "init containers do not run again at a restart (B104)",
+			pod:      withInit,
+			observed: shows(box(0, isRunning), ended("get", 0, 0, 0, 0, time.Second), ended("web", 0, 0, 1, time.Second, time.Minute)),
+			steps:    []string{"create-container web1: ContainerExited", "start-container web: ContainerExited"},
+		},
+		{
+			name:     "nor when the record of the finished one was removed while the rest ran (B37)",
+			pod:      withInit,
+			observed: shows(box(0, isRunning), instance("web", 0, 0, isRunning)),
+		},
+		{
+			name:     "a failed init container is tried again",
+			pod:      withInit,
+			observed: shows(box(0, isRunning), ended("get", 0, 0, 2, 0, time.Second), instance("web", 0, 0, isCreated)),
+			steps:    []string{"create-container get1: InitFailed", "start-container get: InitFailed"},
+		},
+		{
+			name: "so is one that was killed for its memory, whatever its exit code",
+			pod:  withInit,
+			observed: shows(box(0, isRunning), func() runtime.Container {
+				c := ended("get", 0, 0, 0, 0, time.Second)
+				c.Reason = "OOMKilled"
+				return c
+			}(), instance("web", 0, 0, isCreated)),
+			steps: []string{"create-container get1: InitFailed", "start-container get: InitFailed"},
+		},
+		{
+			name:     "what runs in another sandbox is stopped",
+			pod:      one,
+			observed: shows(box(0, isExited), box(1, isRunning), instance("web", 0, 0, isRunning)),
+			steps:    []string{"signal web0 TERM: SandboxStale"},
+		},
+		{
+			name:     "an older instance that somebody started is stopped",
+			pod:      one,
+			observed: shows(box(0, isRunning), instance("web", 0, 0, isRunning), instance("web", 1, 0, isRunning)),
+			steps:    []string{"signal web0 TERM: SandboxStale"},
+		},
+		{
+			name:     "what the engine cannot tell is removed first",
+			pod:      one,
+			observed: shows(box(0, isRunning), instance("web", 0, 0, isUnknown)),
+			steps:    []string{"remove web0: UnknownState"},
+		},
+		{
+			name:     "what the pod does not have is stopped",
+			pod:      one,
+			observed: shows(box(0, isRunning), instance("web", 0, 0, isRunning), instance("old", 0, 0, isRunning)),
+			steps:    []string{"signal old0 TERM: SandboxStale"},
+		},
+		{
+			name:     "a dead sandbox goes when it has no containers",
+			pod:      one,
+			observed: shows(box(0, isExited), box(1, isExited), box(2, isRunning), ended("web", 0, 1, 0, 0, time.Minute), instance("web", 1, 2, isRunning)),
+			steps:    []string{"remove box0: SandboxStale"},
+		},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			checkSteps(t, Sync(input(tc.pod, tc.observed, at(2*time.Hour))), tc.steps...)
+		})
+	}
+}
+
+// B37: the records of an init container and of the regular one, which waits for
+// its restart, are removed; nothing runs again that was done.
+func TestInitContainersStayDoneWithoutTheirRecords(t *testing.T) {
+	pod := aPod(v1.RestartPolicyAlways, "init:get", "init:put", "web")
+	for _, tc := range []struct {
+		name  string
+		known []runtime.Container
+		steps []string
+	}{
+		{
+			name:  "both were done",
+			known: []runtime.Container{ended("get", 0, 0, 0, 0, 1), ended("put", 0, 0, 0, 0, 1)},
+			steps: []string{"create-container web0: New", "start-container web: New"},
+		},
+		{
+			name:  "the first was",
+			known: []runtime.Container{ended("get", 0, 0, 0, 0, 1)},
+			steps: []string{"create-container put0: New", "start-container put: New", "create-container web0: New"},
+		},
+		{
+			name:  "the second, and with it the first",
+			known: []runtime.Container{ended("put", 0, 0, 0, 0, 1)},
+			steps: []string{"create-container web0: New", "start-container web: New"},
+		},
+		{
+			name:  "a regular one ran",
+			known: []runtime.Container{ended("web", 0, 0, 1, 0, 1)},
+			steps: []string{"create-container web1: ContainerExited", "start-container web: ContainerExited"},
+		},
+		{
+			name:  "all was in an earlier sandbox",
+			known: []runtime.Container{ended("get", 0, 7, 0, 0, 1), ended("put", 0, 7, 0, 0, 1)},
+			steps: []string{
+				"create-container get1: SandboxLost", "start-container get: SandboxLost",
+				"create-container put1: SandboxLost | create-container web0: New",
+			},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			in := input(pod, shows(box(0, isRunning)), at(time.Hour))
+			in.History, _, _ = NewHistory().Observe(pod, runtime.Pod{Containers: tc.known}, at(time.Second))
+			checkSteps(t, Sync(in), tc.steps...)
+		})
+	}
+}
+
+// What a container was is remembered when its record is gone (docker rm, prune).
+func TestSyncRespectsThePolicyFromHistory(t *testing.T) {
+	ran := func(code int) History {
+		h, _, _ := NewHistory().Observe(nil, shows(box(0, isRunning), ended("web", 3, 0, code, 0, time.Minute)), at(time.Minute))
+		return h
+	}
+	vanished, _, _ := NewHistory().Observe(nil, shows(box(0, isRunning), instance("web", 3, 0, isRunning)), at(time.Minute))
+	tests := []struct {
+		name    string
+		policy  v1.RestartPolicy
+		history History
+		steps   []string
+		end     v1.PodPhase
+	}{
+		{name: "Always", policy: v1.RestartPolicyAlways, history: ran(0), steps: []string{"create-container web4: ContainerExited", "start-container web: ContainerExited"}},
+		{name: "Always, it ran", policy: v1.RestartPolicyAlways, history: vanished, steps: []string{"create-container web4: ContainerLost", "start-container web: ContainerLost"}},
+		{name: "OnFailure, it had failed", policy: v1.RestartPolicyOnFailure, history: ran(1), steps: []string{"create-container web4: ContainerExited", "start-container web: ContainerExited"}},
+		{name: "OnFailure, it had succeeded", policy: v1.RestartPolicyOnFailure, history: ran(0), end: v1.PodSucceeded},
+		{name: "Never, it had failed", policy: v1.RestartPolicyNever, history: ran(1), end: v1.PodFailed},
+		{name: "Never, it ran", policy: v1.RestartPolicyNever, history: vanished, end: v1.PodFailed},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			in := input(aPod(tc.policy, "web"), shows(box(0, isRunning)), at(time.Hour))
+			in.History = tc.history
+			d := Sync(in)
+			checkSteps(t, d, tc.steps...)
+			checkEnd(t, d, tc.end)
+		})
+	}
+}
+
+func checkEnd(t *testing.T, d Decision, want v1.PodPhase) {
+	t.Helper()
+	got := v1.PodPhase("")
+	if d.Finished != nil {
+		got = d.Finished.Phase
+	}
+	if got != want {
+		t.Errorf("finished as %q, want %q", got, want)
+	}
+}
+
+func TestSyncTellsTheEnd(t *testing.T) {
+	never, onFailure := v1.RestartPolicyNever, v1.RestartPolicyOnFailure
+	cannotRun := ended("web", 0, 0, 127, 0, 0)
+	cannotRun.Reason = "ContainerCannotRun"
+	tests := []struct {
+		name     string
+		pod      *v1.Pod
+		observed runtime.Pod
+		end      v1.PodPhase
+		steps    []string
+	}{
+		{name: "Never, all well", pod: aPod(never, "web"), observed: shows(box(0, isRunning), ended("web", 0, 0, 0, 0, 1)), end: v1.PodSucceeded},
+		{name: "Never, one failed", pod: aPod(never, "web", "log"), observed: shows(box(0, isRunning), ended("web", 0, 0, 1, 0, 1), ended("log", 0, 0, 0, 0, 1)), end: v1.PodFailed},
+		{name: "Never, one still runs", pod: aPod(never, "web", "log"), observed: shows(box(0, isRunning), ended("web", 0, 0, 1, 0, 1), instance("log", 0, 0, isRunning))},
+		{name: "Never, the command cannot run: one try (B113)", pod: aPod(never, "web"), observed: shows(box(0, isRunning), cannotRun), end: v1.PodFailed},
+		{name: "Never, an init container failed", pod: aPod(never, "init:get", "web"), observed: shows(box(0, isRunning), ended("get", 0, 0, 3, 0, 1)), end: v1.PodFailed},
+		{name: "Never, the sandbox died over a run", pod: aPod(never, "web", "log"), observed: shows(box(0, isExited), ended("web", 0, 0, 137, 0, 1)), end: v1.PodFailed},
+		{name: "Never, all had succeeded when the sandbox died", pod: aPod(never, "web"), observed: shows(box(0, isExited), ended("web", 0, 0, 0, 0, 1)), end: v1.PodSucceeded},
+		{
+			name: "Never, made and never started when the sandbox died: no run yet (B110)",
+			pod:  aPod(never, "web"), observed: shows(box(0, isExited), instance("web", 0, 0, isCreated)),
+			steps: []string{
+				"remove web0: SandboxStale | create-sandbox 1: SandboxLost",
+				"start-sandbox: SandboxLost | create-container web0: New",
+				"start-container web: New",
+			},
+		},
+		{name: "OnFailure, all well", pod: aPod(onFailure, "web"), observed: shows(box(0, isExited), ended("web", 0, 0, 0, 0, 1)), end: v1.PodSucceeded},
+		{
+			name: "OnFailure, after a reboot only what failed runs again",
+			pod:  aPod(onFailure, "web", "log"), observed: shows(box(0, isExited), ended("web", 0, 0, 0, 0, 1), ended("log", 0, 0, 255, 0, 1)),
+			steps: []string{
+				"create-sandbox 1: SandboxLost",
+				"start-sandbox: SandboxLost | create-container log1: SandboxLost",
+				"start-container log: SandboxLost",
+			},
+		},
+		{
+			name: "OnFailure, the command cannot run: again (B113)",
+			pod:  aPod(onFailure, "web"), observed: shows(box(0, isRunning), cannotRun),
+			steps: []string{"create-container web1: ContainerExited", "start-container web: ContainerExited"},
+		},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			d := Sync(input(tc.pod, tc.observed, at(2*time.Hour)))
+			checkEnd(t, d, tc.end)
+			checkSteps(t, d, tc.steps...)
+		})
+	}
+}
+
+// B158: after a reboot everything has ended; it runs again in a new sandbox,
+// once each, with the restart count one up.
+func TestSyncAfterAReboot(t *testing.T) {
+	obs := shows(box(0, isExited), ended("get", 0, 0, 0, 0, 1), ended("web", 0, 0, 255, 0, time.Hour), ended("log", 4, 0, 137, 0, time.Hour))
+	d := Sync(input(aPod(v1.RestartPolicyAlways, "init:get", "web", "log"), obs, at(2*time.Hour)))
+	checkSteps(t, d,
+		"create-sandbox 1: SandboxLost",
+		"start-sandbox: SandboxLost | create-container get1: SandboxLost",
+		"start-container get: SandboxLost",
+		"create-container web1: SandboxLost | create-container log5: SandboxLost",
+	)
+}
+
+func TestSyncWaits(t *testing.T) {
+	pull := Image{Waiting: Waiting{Reason: "ImagePullBackOff", Message: "no such host"}}
+	broken := Failure{Waiting: Waiting{Reason: "CreateContainerError", Message: "no space left"}, Retry: at(70 * time.Second)}
+	tests := []struct {
+		name     string
+		pod      *v1.Pod
+		observed runtime.Pod
+		images   map[string]Image
+		failures map[string]Failure
+		steps    []string
+		waiting  map[string]string
+		wake     time.Duration
+	}{
+		{
+			name:   "for an image; the other container goes on",
+			pod:    aPod(v1.RestartPolicyAlways, "web", "log"),
+			images: map[string]Image{"web": pull},
+			steps: []string{
+				"create-sandbox 0: New",
+				"start-sandbox: New | create-container log0: New",
+				"start-container log: New",
+			},
+			waiting: map[string]string{"web": "ImagePullBackOff", "log": "ContainerCreating"},
+			wake:    -1,
+		},
+		{
+			name:     "before it tries a failed create again",
+			pod:      aPod(v1.RestartPolicyAlways, "web"),
+			observed: shows(box(0, isRunning)),
+			failures: map[string]Failure{"web": broken},
+			waiting:  map[string]string{"web": "CreateContainerError"},
+			wake:     10 * time.Second,
+		},
+		{
+			name:     "and a failed start",
+			pod:      aPod(v1.RestartPolicyAlways, "web"),
+			observed: shows(box(0, isRunning), instance("web", 0, 0, isCreated)),
+			failures: map[string]Failure{"web": broken},
+			waiting:  map[string]string{"web": "CreateContainerError"},
+			wake:     10 * time.Second,
+		},
+		{
+			name:     "behind an init container, what is wrong already is told",
+			pod:      aPod(v1.RestartPolicyAlways, "init:get", "web"),
+			observed: shows(box(0, isRunning), instance("get", 0, 0, isRunning)),
+			images:   map[string]Image{"web": pull},
+			waiting:  map[string]string{"web": "ImagePullBackOff"},
+			wake:     -1,
+		},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			in := input(tc.pod, tc.observed, at(time.Minute))
+			for name, image := range tc.images {
+				in.Images[name] = image
+			}
+			in.Failures = tc.failures
+			d := Sync(in)
+			checkSteps(t, d, tc.steps...)
+			checkWaiting(t, d, tc.waiting)
+			if d.Wake != tc.wake {
+				t.Errorf("wakes after %v, want %v", d.Wake, tc.wake)
+			}
+		})
+	}
+}
+
+func TestSyncGraceZeroKillsAtOnce(t *testing.T) {
+	pod := aPod(v1.RestartPolicyAlways, "web")
+	*pod.Spec.TerminationGracePeriodSeconds = 0
+	d := Sync(input(pod, shows(box(0, isExited), instance("web", 0, 0, isRunning)), at(2*time.Hour)))
+	checkSteps(t, d, "signal web0 KILL: SandboxStale")
+}
