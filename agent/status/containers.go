@@ -100,7 +100,7 @@ func show(s *v1.ContainerStatus, runs []run, before *v1.ContainerStatus, ending 
 		s.RestartCount++
 	}
 	if newest.gone && !ending {
-		s.LastTerminationState.Terminated = lostState(messageVanished)
+		s.LastTerminationState.Terminated = lostState(newest, messageVanished)
 		return
 	}
 	s.ContainerID = containerID(newest.id)
@@ -119,7 +119,7 @@ func show(s *v1.ContainerStatus, runs []run, before *v1.ContainerStatus, ending 
 func stateOf(r run) v1.ContainerState {
 	switch {
 	case r.lost:
-		return v1.ContainerState{Terminated: lostState(messageUnlocated)}
+		return v1.ContainerState{Terminated: lostState(r, cmp.Or(r.message, messageUnlocated))}
 	case r.state == runtime.StateRunning:
 		return v1.ContainerState{Running: &v1.ContainerStateRunning{StartedAt: metav1.NewTime(r.startedAt)}}
 	case r.state == runtime.StateExited:
@@ -132,8 +132,13 @@ func stateOf(r run) v1.ContainerState {
 	return waitingState("", "")
 }
 
-func lostState(message string) *v1.ContainerStateTerminated {
-	return &v1.ContainerStateTerminated{ExitCode: exitUnknown, Reason: reasonStatusUnknown, Message: message}
+// lostState is an end of which nobody saw more than that it was one. It bears no
+// container's ID: there is none to look at.
+func lostState(r run, message string) *v1.ContainerStateTerminated {
+	return &v1.ContainerStateTerminated{
+		ExitCode: exitUnknown, Reason: reasonStatusUnknown, Message: message,
+		StartedAt: metav1.NewTime(r.startedAt), FinishedAt: metav1.NewTime(r.finishedAt),
+	}
 }
 
 func waitingState(reason, message string) v1.ContainerState {

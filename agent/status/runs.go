@@ -77,16 +77,20 @@ func observedRun(c runtime.Container, h plan.ContainerHistory) run {
 	return r
 }
 
+// endedRun is an instance of which only its end is remembered. That the end is
+// unknown is how the history says that its record vanished.
 func endedRun(e plan.Ended) run {
+	vanished := e.Reason == reasonStatusUnknown
 	return run{
 		id: e.ID, attempt: e.Attempt, state: runtime.StateExited,
 		startedAt: e.StartedAt, finishedAt: e.FinishedAt, exitCode: e.ExitCode,
-		reason: e.Reason, message: e.Message,
+		reason: e.Reason, message: e.Message, lost: vanished, gone: vanished,
 	}
 }
 
-// lostRun is the instance last seen running, whose record vanished. Its attempt
-// is the newest that was made, or the one before if that one is known.
+// lostRun is the instance last seen running, if its record vanished and the
+// history has not taken that in yet. Its attempt is the newest that was made, or
+// the one before if that one is known.
 func lostRun(h plan.ContainerHistory, others []run) run {
 	r := run{id: h.Running, attempt: h.Attempt, state: runtime.StateUnknown, startedAt: h.RunningAt, lost: true, gone: true}
 	if slices.ContainsFunc(others, func(o run) bool { return o.attempt >= h.Attempt }) {
