@@ -3,6 +3,7 @@ package runtimetest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -152,6 +153,11 @@ func apply[T any](f *Fake, effect func() (T, error)) (T, error) {
 	return effect()
 }
 
+// unanswered is what a caller gets whose time ran out; one that went away gets
+// its own context's error, which says nothing of the engine.
 func unanswered(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
 	return fmt.Errorf("%w: %w", runtime.ErrUnavailable, context.Cause(ctx))
 }

@@ -52,6 +52,10 @@ func (b *bench) goneIsSuccess() {
 	box := b.sandbox()
 	c := b.running(box, 0, b.env.Commands.Succeed)
 	b.untilEnded(c)
+	b.check(b.rt.StartContainer(ctx, c)) // an instance runs once
+	if got := find(b.observe(), c); got.State != runtime.StateExited {
+		b.Errorf("started once more, an ended container is %s", got.State)
+	}
 	b.check(b.rt.Signal(ctx, c, "TERM"))
 	for _, id := range []string{c, box} {
 		for range 2 {

@@ -8,8 +8,8 @@ import (
 	"github.com/podstead/podstead/runtime"
 )
 
-// CreateContainer makes a container, or adopts the one of its name that was made
-// for the same sandbox and has not ended. Its image must be present.
+// CreateContainer makes a container, or adopts the one of its name; one made for
+// another sandbox and never started is replaced. Its image must be present.
 func (f *Fake) CreateContainer(ctx context.Context, cfg runtime.ContainerConfig) (id string, notes []runtime.Degraded, err error) {
 	c := Call{Verb: "CreateContainer", UID: cfg.Pod.UID, Container: cfg.Name, Detail: cfg.Image}
 	made, err := call(ctx, f, c, func() (created, error) {
@@ -20,11 +20,8 @@ func (f *Fake) CreateContainer(ctx context.Context, cfg runtime.ContainerConfig)
 			return created{}, err
 		}
 		if o := f.names[engineName(cfg.Pod, cfg.Name, cfg.Attempt)]; o != nil {
-			switch {
-			case o.cfg.SandboxID == cfg.SandboxID && o.state != runtime.StateExited:
+			if o.cfg.SandboxID == cfg.SandboxID || o.state != runtime.StateCreated {
 				return created{id: o.id}, nil
-			case o.state == runtime.StateRunning:
-				return created{}, fmt.Errorf("name %s is in use", o.name)
 			}
 			f.drop(o)
 		}
@@ -35,18 +32,16 @@ func (f *Fake) CreateContainer(ctx context.Context, cfg runtime.ContainerConfig)
 	return made.id, made.notes, err
 }
 
-// StartContainer starts a container. One that runs is a success; one that has
-// ended is an error: an instance runs once.
+// StartContainer starts a container. One that runs or has ended is left alone: an
+// instance runs once.
 func (f *Fake) StartContainer(ctx context.Context, id string) error {
 	_, err := call(ctx, f, Call{Verb: "StartContainer", ID: id}, func() (struct{}, error) {
 		o := f.objects[id]
 		switch {
 		case o == nil || o.cfg == nil:
 			return struct{}{}, runtime.ErrNotFound
-		case o.state == runtime.StateRunning:
+		case o.state != runtime.StateCreated:
 			return struct{}{}, nil
-		case o.state == runtime.StateExited:
-			return struct{}{}, fmt.Errorf("start of container %s, which has ended with code %d", o.name, o.code)
 		}
 		if box := f.objects[o.cfg.SandboxID]; box == nil || box.state != runtime.StateRunning {
 			return struct{}{}, runtime.ErrSandboxGone
@@ -61,10 +56,13 @@ func (f *Fake) StartContainer(ctx context.Context, id string) error {
 	return err
 }
 
+// reasonCannotRun is how a container ended whose process could not be run.
+const reasonCannotRun = "ContainerCannotRun"
+
 // refuse leaves the container as an engine does that could not run its process.
 func (f *Fake) refuse(o *object) error {
 	words := strings.Join(append(append([]string{}, o.cfg.Command...), o.cfg.Args...), " ")
-	o.state, o.code, o.reason = runtime.StateExited, o.process.refused, "ContainerCannotRun"
+	o.state, o.code, o.reason = runtime.StateExited, o.process.refused, reasonCannotRun
 	o.message = fmt.Sprintf("exec: %q: cannot run", words)
 	o.startedAt, o.finishedAt = o.createdAt, o.createdAt
 	o.notify()

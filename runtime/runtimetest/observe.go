@@ -12,7 +12,7 @@ import (
 
 // List returns all pods by UID, as an engine's list of containers tells them:
 // identities and states, no times but that of creation, no exit codes, no
-// addresses.
+// addresses; and a container that could not be run as a created one.
 func (f *Fake) List(ctx context.Context) ([]runtime.Pod, error) {
 	return call(ctx, f, Call{Verb: "List"}, func() ([]runtime.Pod, error) {
 		pods := f.all()
@@ -51,7 +51,7 @@ func (f *Fake) all() []runtime.Pod {
 }
 
 func (f *Fake) pod(uid string) runtime.Pod {
-	p := runtime.Pod{PodRef: runtime.PodRef{UID: uid}}
+	var p runtime.Pod
 	objects := slices.SortedFunc(slices.Values(f.pods[uid]), func(a, b *object) int {
 		return cmp.Or(cmp.Compare(b.attempt(), a.attempt()), cmp.Compare(b.seq, a.seq))
 	})
@@ -82,13 +82,17 @@ func (o *object) sandbox() runtime.Sandbox {
 }
 
 func (o *object) container(imageID string) runtime.Container {
-	return runtime.Container{
+	c := runtime.Container{
 		ID: o.id, Name: o.cfg.Name, Attempt: o.cfg.Attempt, SandboxID: o.cfg.SandboxID,
 		Image: o.cfg.Image, ImageID: imageID, State: o.state,
 		CreatedAt: o.createdAt, StartedAt: o.startedAt, FinishedAt: o.finishedAt,
 		ExitCode: o.code, Reason: o.reason, Message: o.message,
 		StopSignal: o.cfg.StopSignal, MessagePath: o.cfg.MessagePath,
 	}
+	if o.state == runtime.StateRunning {
+		c.FinishedAt = time.Time{} // of an earlier run
+	}
+	return c
 }
 
 // roughly leaves what an engine's list tells.
@@ -99,6 +103,9 @@ func roughly(p *runtime.Pod) {
 	}
 	for i := range p.Containers {
 		c := &p.Containers[i]
+		if c.Reason == reasonCannotRun {
+			c.State = runtime.StateCreated
+		}
 		c.StartedAt, c.FinishedAt = time.Time{}, time.Time{}
 		c.ExitCode, c.Reason, c.Message, c.StopSignal, c.ImageID = 0, "", "", "", ""
 	}

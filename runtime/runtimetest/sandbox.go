@@ -14,15 +14,12 @@ type created struct {
 	notes []runtime.Degraded
 }
 
-// CreateSandbox makes a sandbox, or adopts the one of its name that has not ended.
+// CreateSandbox makes a sandbox, or adopts the one of its name.
 func (f *Fake) CreateSandbox(ctx context.Context, cfg runtime.SandboxConfig) (id string, notes []runtime.Degraded, err error) {
 	c := Call{Verb: "CreateSandbox", UID: cfg.Pod.UID, Detail: cfg.Pod.String()}
 	made, err := call(ctx, f, c, func() (created, error) {
 		if o := f.names[engineName(cfg.Pod, Pause, cfg.Attempt)]; o != nil {
-			if o.state != runtime.StateExited {
-				return created{id: o.id}, nil
-			}
-			f.drop(o)
+			return created{id: o.id}, nil
 		}
 		o := f.add(cfg.Pod, Pause, cfg.Attempt)
 		o.box = &cfg
