@@ -169,8 +169,7 @@ func (c *catalog) note(name string, seen observation, now time.Time) (v verdict)
 	case writing, unsettled:
 		v.again, v.changed = e.waitForWriter(seen.outcome == unsettled, now)
 	case refused:
-		e.readable()
-		v.changed = e.blame(seen.err.Error())
+		v.changed = e.refuse(seen.err.Error())
 	case dangling:
 		if v.again = e.waitForReturn(now); v.again == 0 {
 			v.changed = e.blame(seen.err.Error())

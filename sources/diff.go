@@ -11,29 +11,41 @@ import (
 // and within one operation in the order of the sets. A UID stands at most once
 // in a set. Sets that say the same give nothing.
 func diff(old, new []Pod) []Change {
+	old, new = trim(old, new)
 	before, after := byUID(old), byUID(new)
-	var removed, added, updated, deleted, reconciled []Change
+	groups := map[Op][]Change{}
 	for i := range old {
 		if _, stays := after[old[i].UID]; !stays {
-			removed = append(removed, Change{REMOVE, old[i]})
+			groups[REMOVE] = append(groups[REMOVE], Change{REMOVE, old[i]})
 		}
 	}
 	for i := range new {
-		was, known := before[new[i].UID]
-		if !known {
-			added = append(added, Change{ADD, new[i]})
-			continue
+		op := ADD
+		if was, known := before[new[i].UID]; known {
+			op = compare(&old[was], &new[i])
 		}
-		switch compare(&old[was], &new[i]) {
-		case UPDATE:
-			updated = append(updated, Change{UPDATE, new[i]})
-		case DELETE:
-			deleted = append(deleted, Change{DELETE, new[i]})
-		case RECONCILE:
-			reconciled = append(reconciled, Change{RECONCILE, new[i]})
+		if op != SET {
+			groups[op] = append(groups[op], Change{op, new[i]})
 		}
 	}
-	return join(removed, added, updated, deleted, reconciled)
+	var changes []Change
+	for _, op := range []Op{REMOVE, ADD, UPDATE, DELETE, RECONCILE} {
+		changes = append(changes, groups[op]...)
+	}
+	return changes
+}
+
+// trim leaves out what the sets have in common at their ends, which is nearly
+// all of them when one unit of many changed.
+func trim(old, new []Pod) (_, _ []Pod) {
+	same := func(a, b *Pod) bool { return a.UID == b.UID && compare(a, b) == SET }
+	for len(old) > 0 && len(new) > 0 && same(&old[0], &new[0]) {
+		old, new = old[1:], new[1:]
+	}
+	for len(old) > 0 && len(new) > 0 && same(&old[len(old)-1], &new[len(new)-1]) {
+		old, new = old[:len(old)-1], new[:len(new)-1]
+	}
+	return old, new
 }
 
 func byUID(pods []Pod) map[types.UID]int {
@@ -42,14 +54,6 @@ func byUID(pods []Pod) map[types.UID]int {
 		at[pods[i].UID] = i
 	}
 	return at
-}
-
-func join(groups ...[]Change) []Change {
-	var all []Change
-	for _, g := range groups {
-		all = append(all, g...)
-	}
-	return all
 }
 
 // compare tells what became of one UID; SET stands for nothing. What makes two

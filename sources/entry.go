@@ -90,6 +90,13 @@ func (e *entry) waitForReturn(now time.Time) time.Duration {
 	return max(vanishWait-now.Sub(e.gone), 0)
 }
 
+// refuse notes that the file is there but can't be read, and tells whether that
+// is new.
+func (e *entry) refuse(why string) (changed bool) {
+	e.busy, e.retry, e.gone = time.Time{}, 0, time.Time{}
+	return e.blame(why)
+}
+
 // blame notes why the file can't be read and tells whether that is new.
 func (e *entry) blame(trouble string) (changed bool) {
 	changed = e.trouble != trouble

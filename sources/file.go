@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -33,6 +34,8 @@ type FileConfig struct {
 	// Warn makes unknown fields warnings instead of faults.
 	Warn   bool
 	Logger *slog.Logger
+
+	writers func(*os.File) written // replaced in tests
 }
 
 // File is a Source that reads a folder of manifests, or one manifest file, and
@@ -76,6 +79,9 @@ func NewFile(cfg FileConfig) (*File, error) {
 	}
 	if cfg.Limits == (manifests.Limits{}) {
 		cfg.Limits = manifests.DefaultLimits()
+	}
+	if cfg.writers == nil {
+		cfg.writers = writers
 	}
 	cfg.Logger = cfg.Logger.With("source", cfg.Name)
 	return &File{cfg: cfg}, nil

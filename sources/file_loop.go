@@ -32,6 +32,7 @@ type fileLoop struct {
 	log     *slog.Logger
 	catalog *catalog
 	watch   *folderWatch
+	looker  looker
 	saver   *saver // nil without a state folder
 
 	agenda   agenda
@@ -47,7 +48,10 @@ type fileLoop struct {
 
 // newFileLoop reads the last good set and sets up the watch, of nothing yet.
 func newFileLoop(cfg FileConfig) *fileLoop {
-	l := &fileLoop{cfg: cfg, log: cfg.Logger, agenda: agenda{}, journal: newJournal(cfg.Logger)}
+	l := &fileLoop{
+		cfg: cfg, log: cfg.Logger, agenda: agenda{}, journal: newJournal(cfg.Logger),
+		looker: looker{limit: cfg.Limits.Bytes, writers: cfg.writers},
+	}
 	var stored goodSet
 	if cfg.Dir != "" {
 		store := newGoodStore(cfg.Dir)
@@ -180,13 +184,13 @@ func (l *fileLoop) drain() {
 // rescan lists the place, after it made sure that it is watched, and puts
 // everything in it on the agenda.
 func (l *fileLoop) rescan(now time.Time) {
-	l.rescanAt = now.Add(l.interval())
 	at, err := locate(l.cfg.Path)
 	if err != nil {
 		l.lose(err, now)
 		return
 	}
 	l.noteWatch(l.watch.follow(at.folder, at.id))
+	l.rescanAt = now.Add(l.interval())
 	found, err := list(l.cfg.Path, at)
 	switch {
 	case err != nil:
@@ -224,6 +228,7 @@ func (l *fileLoop) interval() time.Duration {
 // the time that every file gets to come back.
 func (l *fileLoop) lose(err error, now time.Time) {
 	if errors.Is(err, fs.ErrNotExist) && l.catalog.single && l.catalog.listed && l.catalog.fault == "" {
+		l.rescanAt = now.Add(l.interval())
 		l.agenda[filepath.Base(l.cfg.Path)] = now
 		return
 	}
@@ -234,7 +239,7 @@ func (l *fileLoop) lose(err error, now time.Time) {
 // look reads one file and does what follows.
 func (l *fileLoop) look(name string) {
 	path := filepath.Join(l.catalog.folder, name)
-	seen := look(path, l.cfg.Limits.Bytes, func(s stamp) bool {
+	seen := l.looker.look(path, func(s stamp) bool {
 		return l.catalog.still(name, s, time.Now())
 	})
 	now := time.Now()

@@ -34,11 +34,17 @@ type observation struct {
 	through string
 }
 
-// look reads the file at path if it is whole. Nothing it does can block: pipes
-// and devices are told by their mode and not opened. Where the kernel can't tell
-// whether somebody is writing, still is asked whether the file has had this
-// stamp for long enough.
-func look(path string, limit int64, still func(stamp) bool) observation {
+// looker looks at files.
+type looker struct {
+	limit   int64                  // bytes
+	writers func(*os.File) written // replaced in tests
+}
+
+// look reads the file at path if it is whole. Nothing it does waits for others:
+// pipes and devices are told by their mode and not opened. Where the kernel
+// can't tell whether somebody is writing, still is asked whether the file has
+// had this stamp for long enough.
+func (l looker) look(path string, still func(stamp) bool) observation {
 	var seen observation
 	target, linkErr := os.Readlink(path)
 	if linkErr == nil {
@@ -62,13 +68,13 @@ func look(path string, limit int64, still func(stamp) bool) observation {
 		seen.outcome, seen.err = refused, fmt.Errorf("is %s, not a file", kindOfFile(info.Mode()))
 		return seen
 	}
-	seen.outcome, seen.data, seen.err = open(path, limit, still)
+	seen.outcome, seen.data, seen.err = l.open(path, still)
 	return seen
 }
 
 // open takes the file's bytes between two looks at its writers and its stamp: a
 // writer in between shows in one of them.
-func open(path string, limit int64, still func(stamp) bool) (outcome, []byte, error) {
+func (l looker) open(path string, still func(stamp) bool) (outcome, []byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -83,10 +89,10 @@ func open(path string, limit int64, still func(stamp) bool) (outcome, []byte, er
 	if err != nil {
 		return refused, nil, bare(err)
 	}
-	if before.size > limit {
-		return refused, nil, fmt.Errorf("is larger than the limit of %d bytes for a file", limit)
+	if before.size > l.limit {
+		return refused, nil, fmt.Errorf("is larger than the limit of %d bytes for a file", l.limit)
 	}
-	switch writers(f) {
+	switch l.writers(f) {
 	case writersSome:
 		return writing, nil, nil
 	case writersUnknown:
@@ -94,7 +100,7 @@ func open(path string, limit int64, still func(stamp) bool) (outcome, []byte, er
 			return unsettled, nil, nil
 		}
 	}
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	data, err := io.ReadAll(io.LimitReader(f, l.limit+1))
 	if err != nil {
 		return refused, nil, bare(err)
 	}
@@ -102,7 +108,7 @@ func open(path string, limit int64, still func(stamp) bool) (outcome, []byte, er
 	if err != nil {
 		return refused, nil, bare(err)
 	}
-	if after != before || int64(len(data)) != after.size || writers(f) == writersSome {
+	if after != before || int64(len(data)) != after.size || l.writers(f) == writersSome {
 		return writing, nil, nil
 	}
 	return whole, data, nil

@@ -12,6 +12,9 @@ type claim struct {
 	loser, winner Origin
 }
 
+// fullName is what one pod may run under; faster to make than Pod.FullName.
+type fullName struct{ namespace, name string }
+
 // winners decides which pods run: of all that claim one full name the first,
 // over the sources in the given order and within a source in the order of its
 // snapshot. It returns them in that order, and the claims that were lost.
@@ -20,7 +23,6 @@ func winners(order []string, snapshots map[string]Snapshot) (won []Pod, lost []c
 	for _, s := range snapshots {
 		total += len(s.Pods)
 	}
-	type fullName struct{ namespace, name string }
 	holder := make(map[fullName]int, total)
 	won = make([]Pod, 0, total)
 	for _, source := range order {
