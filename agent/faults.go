@@ -28,7 +28,7 @@ func (p *performance) succeeded(a plan.Action) {
 	delete(p.backoff, key)
 	delete(p.told, key)
 	switch a.Verb {
-	case plan.CreateContainer:
+	case plan.CreateContainer, plan.StartContainer:
 		delete(p.failures, a.Container)
 	case plan.StartSandbox:
 		p.sandboxFault = ""

@@ -17,7 +17,7 @@ import (
 // the names the engine shows. It runs on from there until a source claims it,
 // replaces it, or the orphan rule ends it.
 func (t *tenancy) lodge(rec *Record, ref runtime.PodRef) {
-	tn := &tenant{order: order{gate: plan.GateRun}}
+	tn := &tenant{order: order{gate: plan.GateRun}, progress: progressServing}
 	if rec != nil {
 		tn.record, tn.pod, tn.since = rec, rec.pod(), rec.Started
 		tn.claims = newWant(tn.pod).claims
@@ -53,7 +53,7 @@ func (t *tenancy) unlock() {
 		slices.SortStableFunc(s.tenants, func(a, b *tenant) int { return a.since.Compare(b.since) })
 		for i, tn := range s.tenants {
 			if i > 0 && !tn.going() {
-				tn.order.gate = plan.GateCreate
+				tn.order.gate, tn.progress = plan.GateCreate, progressNone
 				t.waiting[name] = s
 			}
 		}

@@ -1,12 +1,13 @@
 package agent
 
-// progress is how far a worker has come behind its gate, as it reports.
+// progress is how far a worker has come, as it reports.
 type progress int
 
 const (
 	progressNone     progress = iota
 	progressCreated           // sandbox and containers are created, nothing started
 	progressPrepared          // the sandbox is started too
+	progressServing           // a container of it runs, or has run
 )
 
 // waiter is a pod behind a gate, and what stands in its way.

@@ -3,17 +3,20 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/podstead/podstead/agent/events"
 	"github.com/podstead/podstead/agent/plan"
+	"github.com/podstead/podstead/runtime"
 )
 
 // sync brings the pod one round nearer to what its manifest says.
 func (w *worker) sync(ctx context.Context) result {
 	w.enter(w.livingPhase())
+	w.reportServing(ctx)
 	decision, err := w.decide(ctx)
 	if err != nil {
 		return result{err: err}
@@ -172,13 +175,28 @@ func (w *worker) reportProgress(ctx context.Context) {
 	}
 }
 
-// soonest is the earlier of the plan's next look and those of the images' and
-// of what is held back; negative for never.
+// reportServing tells the loop, once, that the pod has come to life.
+func (w *worker) reportServing(ctx context.Context) {
+	serving := slices.ContainsFunc(w.observed.Containers, func(c runtime.Container) bool { return c.State != runtime.StateCreated })
+	if serving && !w.serving {
+		w.serving = true
+		w.tell(ctx, report{uid: w.uid, progress: progressServing})
+	}
+}
+
+// soonest is the earliest of the plan's next look, the images' and those of what
+// failed in this round, which the plan has not seen yet; negative for never.
 func (w *worker) soonest(wake time.Duration) time.Duration {
-	for _, due := range w.held {
+	earlier := func(due plan.Moment) {
 		if left := due.Since - w.now().Since; left > 0 && (wake < 0 || left < wake) {
 			wake = left
 		}
+	}
+	for _, due := range w.held {
+		earlier(due)
+	}
+	for _, failure := range w.failures {
+		earlier(failure.Retry)
 	}
 	if due, any := w.images.due(); any && (wake < 0 || due < wake) {
 		wake = due

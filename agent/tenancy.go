@@ -283,7 +283,8 @@ func (t *tenancy) dropFollowers(s *slot) {
 }
 
 // fill sees to it that the wanted pod is there or being prepared, and that at
-// most one other of its name is: the oldest, which serves until then.
+// most one other of its name is: the oldest, which serves until then. One that
+// serves nobody yet is not worth waiting for.
 func (t *tenancy) fill(s *slot) {
 	var wanted *tenant
 	for i, tn := range s.tenants {
@@ -291,7 +292,7 @@ func (t *tenancy) fill(s *slot) {
 		switch {
 		case tn.uid == string(s.want.pod.UID):
 			wanted = tn
-		case i > 0:
+		case i > 0 || tn.progress < progressServing:
 			t.end(tn, endObsolete, "a newer version was written before it ran")
 		}
 	}

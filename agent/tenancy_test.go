@@ -74,6 +74,13 @@ func (h *house) collect() {
 	}
 }
 
+// serves lets pods come to life.
+func (h *house) serves(uids ...string) {
+	for _, uid := range uids {
+		h.heard(uid, progressServing)
+	}
+}
+
 func (h *house) heard(uid string, p progress) {
 	h.tenancy.heard(uid, p)
 	h.collect()
@@ -119,6 +126,7 @@ func TestAPodComesAndGoes(t *testing.T) {
 func TestTheOldPodServesUntilTheNewOneCan(t *testing.T) {
 	h := newHouse(t)
 	h.apply(add(makePod("a", "1")))
+	h.serves("a.1")
 	h.apply(remove(makePod("a", "1")), add(makePod("a", "2")))
 	h.is("a.1=run", "a.2=create")
 	h.heard("a.2", progressCreated)
@@ -132,6 +140,7 @@ func TestTheOldPodServesUntilTheNewOneCan(t *testing.T) {
 func TestASharedHostPortIsReleasedBeforeTheSandboxStarts(t *testing.T) {
 	h := newHouse(t)
 	h.apply(add(makePod("a", "1", 80)))
+	h.serves("a.1")
 	h.apply(remove(makePod("a", "1", 80)), add(makePod("a", "2", 80)))
 	h.is("a.1=run", "a.2=create")
 	h.heard("a.2", progressCreated)
@@ -143,6 +152,7 @@ func TestASharedHostPortIsReleasedBeforeTheSandboxStarts(t *testing.T) {
 func TestPodsThatSwapPortsAreReleasedTogether(t *testing.T) {
 	h := newHouse(t)
 	h.apply(add(makePod("a", "1", 80)), add(makePod("b", "1", 81)))
+	h.serves("a.1", "b.1")
 	h.apply(remove(makePod("a", "1", 80)), remove(makePod("b", "1", 81)), add(makePod("a", "2", 81)), add(makePod("b", "2", 80)))
 	h.heard("a.2", progressCreated)
 	h.is("a.1=run", "a.2=create", "b.1=run", "b.2=create")
@@ -176,6 +186,7 @@ func TestAVanishedPodGoesWhenItsHeirDoes(t *testing.T) {
 func TestManyEditsPrepareOneAtATime(t *testing.T) {
 	h := newHouse(t)
 	h.apply(add(makePod("a", "1")))
+	h.serves("a.1")
 	for v := 2; v < 300; v++ {
 		h.apply(remove(makePod("a", fmt.Sprint(v-1))), add(makePod("a", fmt.Sprint(v))))
 	}
@@ -184,9 +195,19 @@ func TestManyEditsPrepareOneAtATime(t *testing.T) {
 	h.is("a.1=run", "a.299=create")
 }
 
+func TestAPodThatNeverServedIsNotWaitedFor(t *testing.T) {
+	h := newHouse(t)
+	h.apply(add(makePod("a", "1")))
+	h.apply(remove(makePod("a", "1")), add(makePod("a", "2")))
+	h.is("a.1=end", "a.2=create")
+	h.leave("a.1")
+	h.is("a.2=run")
+}
+
 func TestAnEditTakenBackRestartsNothing(t *testing.T) {
 	h := newHouse(t)
 	h.apply(add(makePod("a", "1")))
+	h.serves("a.1")
 	h.apply(remove(makePod("a", "1")), add(makePod("a", "2")))
 	h.apply(remove(makePod("a", "2")), add(makePod("a", "1")))
 	h.is("a.1=run", "a.2=end")
@@ -217,6 +238,7 @@ func TestAnotherVersionPutBackWhileTheOldOneStops(t *testing.T) { // B28
 func TestRemovedWhileItsSuccessorIsPrepared(t *testing.T) {
 	h := newHouse(t)
 	h.apply(add(makePod("a", "1")))
+	h.serves("a.1")
 	h.apply(remove(makePod("a", "1")), add(makePod("a", "2")))
 	h.apply(remove(makePod("a", "2")))
 	h.is("a.1=end", "a.2=end")
@@ -242,6 +264,7 @@ func TestTheOlderPodKeepsItsPort(t *testing.T) { // B122
 func TestARefusedSuccessorLeavesThePredecessor(t *testing.T) {
 	h := newHouse(t)
 	h.apply(add(makePod("a", "1", 80)), add(makePod("b", "1", 81)))
+	h.serves("a.1", "b.1")
 	h.apply(remove(makePod("a", "1", 80)), add(makePod("a", "2", 81)))
 	h.is("a.1=run", "b.1=run")
 	// And what the predecessor has, nobody else gets.

@@ -37,6 +37,7 @@ type worker struct {
 	recorded bool // some record of this pod is on disk
 	phase    Phase
 	prepared bool // was behind a gate in this life of the agent
+	serving  bool // has come to life, and the loop knows
 	observed runtime.Pod
 	images   podImages
 	failures map[string]plan.Failure // by container

@@ -1,0 +1,211 @@
+package agent
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/podstead/podstead/durable"
+	"github.com/podstead/podstead/runtime/runtimetest"
+	"github.com/podstead/podstead/sources"
+)
+
+// transition is one change of what is wanted, and how the machine must look
+// when it is over, whatever went wrong on the way.
+type transition struct {
+	name     string
+	before   []sources.Pod
+	after    []sources.Pod
+	running  []string
+	objects  int // on the engine, dead ones included
+	restarts map[string]int32
+	phases   map[string]v1.PodPhase
+}
+
+func transitions() []transition {
+	job := func(version string) sources.Pod { return pod("job", version, withPolicy(v1.RestartPolicyNever)) }
+	return []transition{
+		{
+			name:    "start",
+			after:   []sources.Pod{pod("a", "1", withInit("setup"))},
+			running: []string{"a.1/POD", "a.1/c"}, objects: 3,
+		},
+		{
+			name:    "replacement",
+			before:  []sources.Pod{pod("a", "1")},
+			after:   []sources.Pod{pod("a", "2")},
+			running: []string{"a.2/POD", "a.2/c"}, objects: 2,
+		},
+		{
+			name:    "replacement with a shared host port",
+			before:  []sources.Pod{pod("a", "1", withPort(80))},
+			after:   []sources.Pod{pod("a", "2", withPort(80))},
+			running: []string{"a.2/POD", "a.2/c"}, objects: 2,
+		},
+		{
+			name:    "two pods swap their ports",
+			before:  []sources.Pod{pod("a", "1", withPort(80)), pod("b", "1", withPort(81))},
+			after:   []sources.Pod{pod("a", "2", withPort(81)), pod("b", "2", withPort(80))},
+			running: []string{"a.2/POD", "a.2/c", "b.2/POD", "b.2/c"}, objects: 4,
+		},
+		{
+			name:   "removal",
+			before: []sources.Pod{pod("a", "1", withInit("setup")), pod("b", "1", withGrace(0))},
+		},
+		{
+			name:    "a job that ends",
+			after:   []sources.Pod{job("1")},
+			objects: 2, phases: map[string]v1.PodPhase{"job.1": v1.PodSucceeded},
+		},
+	}
+}
+
+// play runs a transition with a fault planted by plant, and checks the end.
+func (tr transition) play(t *testing.T, plant func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		if !testing.Verbose() {
+			w.quiet()
+		}
+		w.engine.Behave("setup", runtimetest.Exits(time.Second, 0))
+		w.engine.Behave("job/c", runtimetest.Exits(time.Second, 0))
+		w.start()
+		defer func() { w.kill() }()
+		w.apply(tr.before...)
+		w.advance(time.Minute)
+		plant(w)
+		w.apply(tr.after...)
+		w.advance(20 * time.Minute)
+		tr.check(w)
+	})
+}
+
+func (tr transition) check(w *world) {
+	w.Helper()
+	if got := w.running(); !slices.Equal(got, tr.running) {
+		w.Errorf("running %v, want %v", got, tr.running)
+	}
+	if got := w.objects(); got != tr.objects {
+		w.Errorf("%d objects on the engine, want %d", got, tr.objects)
+	}
+	for _, p := range w.store.List() {
+		for _, c := range p.Status.ContainerStatuses {
+			if c.RestartCount != 0 {
+				w.Errorf("pod %s: container %s was restarted %d times", p.UID, c.Name, c.RestartCount)
+			}
+		}
+	}
+	for uid, phase := range tr.phases {
+		if got := w.shows(uid).Status.Phase; got != phase {
+			w.Errorf("pod %s is %s, want %s", uid, got, phase)
+		}
+	}
+	if got := len(w.store.List()); got != len(tr.after) {
+		w.Errorf("%d pods are shown, want %d", got, len(tr.after))
+	}
+	if len(tr.after) == 0 {
+		w.wantNothingLeft()
+	}
+}
+
+// steps is how many engine calls the transition takes without a fault.
+func (tr transition) steps(t *testing.T) int {
+	var engine *runtimetest.Fake
+	tr.play(t, func(w *world) {
+		engine = w.engine
+		w.engine.ForgetCalls()
+	})
+	return engine.Count() - engine.Count("List")
+}
+
+func TestEveryEngineCallMayGoWrongOnce(t *testing.T) {
+	modes := []runtimetest.Fault{
+		{Mode: runtimetest.Fail},
+		{Mode: runtimetest.FailAfter},
+		{Mode: runtimetest.Fail, Err: fmt.Errorf("injected: some engine error")},
+		{Mode: runtimetest.FailAfter, Err: fmt.Errorf("injected: some engine error")},
+		{Mode: runtimetest.Hang},
+		{Mode: runtimetest.HangAfter},
+		{Mode: runtimetest.Late, Delay: 10 * time.Second},
+		{Mode: runtimetest.Slow, Delay: 10 * time.Second},
+	}
+	for _, tr := range transitions() {
+		steps := tr.steps(t)
+		for _, mode := range modes {
+			for n := 1; n <= steps; n++ {
+				fault := mode
+				fault.Nth = n
+				t.Run(fmt.Sprintf("%s/%s %v/call %d", tr.name, mode.Mode, mode.Err, n), func(t *testing.T) {
+					tr.play(t, func(w *world) { w.engine.Inject(fault) })
+				})
+			}
+		}
+	}
+}
+
+func TestTheAgentMayBeKilledAfterEveryStep(t *testing.T) {
+	for _, tr := range transitions() {
+		steps := tr.steps(t)
+		for n := 1; n <= steps; n++ {
+			for _, mode := range []runtimetest.Mode{runtimetest.Hang, runtimetest.HangAfter} {
+				t.Run(fmt.Sprintf("%s/%s/call %d", tr.name, mode, n), func(t *testing.T) {
+					tr.playKilled(t, n, mode)
+				})
+			}
+		}
+	}
+}
+
+// playKilled kills the agent in the n-th call of the transition, before or
+// after its effect, and starts it again.
+func (tr transition) playKilled(t *testing.T, n int, mode runtimetest.Mode) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		if !testing.Verbose() {
+			w.quiet()
+		}
+		w.engine.Behave("setup", runtimetest.Exits(time.Second, 0))
+		w.engine.Behave("job/c", runtimetest.Exits(time.Second, 0))
+		w.start()
+		defer func() { w.kill() }()
+		w.apply(tr.before...)
+		w.advance(time.Minute)
+		w.engine.Inject(runtimetest.Fault{Nth: n, Mode: mode})
+		w.apply(tr.after...)
+		for range 100 {
+			if w.engine.PendingFaults() == 0 {
+				break
+			}
+			w.advance(100 * time.Millisecond)
+		}
+		w.engine.ClearFaults()
+		w.restart()
+		w.advance(20 * time.Minute)
+		tr.check(w)
+	})
+}
+
+func TestEveryRecordWriteMayFindTheDiskFull(t *testing.T) {
+	for _, tr := range transitions() {
+		for n := 1; n <= 6; n++ {
+			t.Run(fmt.Sprintf("%s/write %d", tr.name, n), func(t *testing.T) {
+				tr.play(t, func(w *world) {
+					var count int
+					w.agent.records.write = func(path string, data []byte, mode fs.FileMode) error {
+						if count++; count >= n && count < n+3 {
+							return syscall.ENOSPC
+						}
+						return durable.WriteFile(path, data, mode)
+					}
+				})
+			})
+		}
+	}
+}
