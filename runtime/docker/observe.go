@@ -127,7 +127,7 @@ func sandboxFrom(id identity, c container.InspectResponse) runtime.Sandbox {
 		Attempt:     id.attempt,
 		State:       stateOf(c.State.Status),
 		CreatedAt:   parseTime(c.Created),
-		StartedAt:   parseTime(c.State.StartedAt),
+		StartedAt:   started(c.State),
 		FinishedAt:  finished(c.State),
 		IPs:         addresses(c.NetworkSettings),
 		HostNetwork: c.HostConfig.NetworkMode.IsHost(),
@@ -143,7 +143,7 @@ func containerFrom(id identity, c container.InspectResponse) runtime.Container {
 		Image:       c.Config.Image,
 		State:       stateOf(c.State.Status),
 		CreatedAt:   parseTime(c.Created),
-		StartedAt:   parseTime(c.State.StartedAt),
+		StartedAt:   started(c.State),
 		FinishedAt:  finished(c.State),
 		Message:     c.State.Error,
 		StopSignal:  c.Config.StopSignal,
@@ -204,6 +204,16 @@ func stateOf(word string) runtime.State {
 	default:
 		return runtime.StateUnknown
 	}
+}
+
+// started is never after the end: the engine notes the start of a process that
+// ends at once when it has already noted its end.
+func started(s *container.State) time.Time {
+	begin, end := parseTime(s.StartedAt), finished(s)
+	if !end.IsZero() && end.Before(begin) {
+		return end
+	}
+	return begin
 }
 
 // finished is zero while a container runs: the engine keeps the time of an

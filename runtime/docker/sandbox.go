@@ -120,15 +120,24 @@ func (m *Manager) remedy(refusal error) (func(context.Context, *spec) error, []r
 	switch {
 	case errors.Is(refusal, errNetworkGone):
 		return m.moveNetwork, nil
-	case errors.Is(refusal, errOOMScore):
-		return dropScore, []runtime.Degraded{noScore()}
+	case errors.Is(refusal, errOOMScore), errors.Is(refusal, runtime.ErrCannotRun):
+		// Not every runtime tells why: runc's stage that sets the score just
+		// dies. pause itself always runs.
+		return dropScore(refusal), []runtime.Degraded{noScore()}
 	}
 	return nil, nil
 }
 
-func dropScore(_ context.Context, s *spec) error {
-	s.host.OomScoreAdj = 0
-	return nil
+// dropScore takes the oom score out, or lets the refusal stand if there is
+// none to take out.
+func dropScore(refusal error) func(context.Context, *spec) error {
+	return func(_ context.Context, s *spec) error {
+		if s.host.OomScoreAdj == 0 {
+			return refusal
+		}
+		s.host.OomScoreAdj = 0
+		return nil
+	}
 }
 
 // moveNetwork puts a sandbox whose network was pruned on the one there is now.
@@ -168,6 +177,7 @@ func (m *Manager) remake(ctx context.Context, id string, change func(context.Con
 func specOf(c container.InspectResponse) spec {
 	s := spec{name: c.Name[1:], config: c.Config, host: c.HostConfig}
 	if s.host.NetworkMode.IsHost() {
+		s.config.Hostname, s.config.Domainname = "", "" // the engine filled in its own
 		return s
 	}
 	endpoints := map[string]*network.EndpointSettings{}
