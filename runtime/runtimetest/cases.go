@@ -212,19 +212,21 @@ func (b *bench) logs() {
 		b.Errorf("log tells %q and %q", stdout.String(), stderr.String())
 	}
 	b.untilEnded(c)
+	// An engine may put the two streams into either order.
 	for _, want := range []struct {
-		name string
-		opts runtime.LogOptions
-		out  string
+		name  string
+		opts  runtime.LogOptions
+		bytes int
 	}{
-		{"no lines from the end", runtime.LogOptions{Tail: new(int64)}, ""},
-		{"three bytes", runtime.LogOptions{LimitBytes: ptr(int64(3))}, "one"},
-		{"nothing so new", runtime.LogOptions{Since: ptr(time.Now().Add(time.Hour))}, ""},
+		{"all", runtime.LogOptions{}, len("one\ntwo\noops\n")},
+		{"no lines from the end", runtime.LogOptions{Tail: new(int64)}, 0},
+		{"three bytes", runtime.LogOptions{LimitBytes: ptr(int64(3))}, 3},
+		{"nothing so new", runtime.LogOptions{Since: ptr(time.Now().Add(time.Hour))}, 0},
 	} {
 		var out strings.Builder
-		b.must(b.rt.Logs(ctx, c, want.opts, &out, &strings.Builder{}))
-		if out.String() != want.out {
-			b.Errorf("%s: log tells %q, want %q", want.name, out.String(), want.out)
+		b.must(b.rt.Logs(ctx, c, want.opts, &out, &out))
+		if out.Len() != want.bytes {
+			b.Errorf("%s: log tells %q, want %d bytes", want.name, out.String(), want.bytes)
 		}
 	}
 	b.must(b.rt.Remove(ctx, c))
