@@ -141,12 +141,12 @@ func (r *Recorder) wake() {
 
 // log writes a new event with the keys of every log line about its object.
 func (r *Recorder) log(k key) {
-	args := append(logKeys(k.about), "reason", k.reason)
+	args := append(logKeys(k.about), "reason", k.reason, "message", k.message)
 	if k.eventType == v1.EventTypeWarning {
-		r.cfg.Logger.Warn(k.message, args...)
+		r.cfg.Logger.Warn("event", args...)
 		return
 	}
-	r.cfg.Logger.Info(k.message, args...)
+	r.cfg.Logger.Info("event", args...)
 }
 
 func cut(message string) string {

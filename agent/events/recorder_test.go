@@ -161,8 +161,8 @@ func TestNewEventsAreLoggedOnce(t *testing.T) {
 		r.Event(Container(lamp(), "main"), v1.EventTypeWarning, ContainerFailed, "no such command")
 		r.Event(Source("site"), v1.EventTypeNormal, "Synced", "one pod")
 	}
-	want := `level=WARN msg="no such command" pod=shop/lamp-n1 uid=u1 container=main reason=Failed
-level=INFO msg="one pod" source=site reason=Synced
+	want := `level=WARN msg=event pod=shop/lamp-n1 uid=u1 container=main reason=Failed message="no such command"
+level=INFO msg=event source=site reason=Synced message="one pod"
 `
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)

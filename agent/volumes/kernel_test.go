@@ -70,7 +70,7 @@ func TestKernelMemoryEmptyDir(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	gone(t, filepath.Join(root, "pods/u1"))
+	gone(t, root+"/pods/u1")
 	if mounts, _ := (kernel{}).Mounts(); countBelow(mounts, root) != 0 {
 		t.Error("the mount is left behind")
 	}
@@ -92,25 +92,19 @@ func TestKernelHoldsMountPoints(t *testing.T) {
 	write(t, filepath.Join(precious, "file"))
 	v := New(Config{Root: t.TempDir(), Mounter: &table{}})
 	data := setUp(t, v, onPod(emptyDir("data", "")))["data"]
-	inside := filepath.Join(data, "deep/inside")
+	inside := data + "/deep/inside"
 	if err := os.MkdirAll(inside, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := unix.Mount(precious, inside, "", unix.MS_BIND, ""); err != nil {
 		t.Skipf("needs to mount (root): %v", err)
 	}
-	defer func() { _ = unix.Unmount(inside, unix.MNT_DETACH) }()
+	t.Cleanup(func() { unmountBelow(v.cfg.Root) })
 	err := v.TearDown(t.Context(), "u1")
 	if err == nil || !strings.Contains(err.Error(), "unmount it first") {
 		t.Errorf("error = %v", err)
 	}
 	there(t, filepath.Join(precious, "file"))
-	mounts, _ := (kernel{}).Mounts()
-	for _, m := range mounts { // it may have been lifted with its parents
-		if strings.HasPrefix(m.Path, v.cfg.Root+"/") {
-			defer func() { _ = unix.Unmount(m.Path, unix.MNT_DETACH) }()
-		}
-	}
 }
 
 // A full disk fails with the path and the kernel's words, leaves nothing half
@@ -137,5 +131,15 @@ func TestKernelFullDisk(t *testing.T) {
 	}
 	if err := v.TearDown(t.Context(), "u1"); err != nil {
 		t.Error(err)
+	}
+}
+
+// unmountBelow takes away a mount wherever it has been lifted to.
+func unmountBelow(root string) {
+	mounts, _ := (kernel{}).Mounts()
+	for _, m := range mounts {
+		if strings.HasPrefix(m.Path, root+"/") {
+			_ = unix.Unmount(m.Path, unix.MNT_DETACH)
+		}
 	}
 }

@@ -31,7 +31,7 @@ func there(t *testing.T, path string) {
 
 func TestTearDownLeavesTheRecordAlone(t *testing.T) {
 	v := New(Config{Root: t.TempDir()})
-	dir := filepath.Join(v.cfg.Root, "pods/u1")
+	dir := v.cfg.Root + "/pods/u1"
 	path := setUp(t, v, onPod(emptyDir("data", "")))["data"]
 	if _, err := v.MessageFile("u1", "main"); err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestTearDownFollowsNoLink(t *testing.T) {
 	}
 	there(t, filepath.Join(outside, "precious"))
 
-	if err := os.Symlink(outside, filepath.Join(v.cfg.Root, "pods/u2")); err != nil {
+	if err := os.Symlink(outside, v.cfg.Root+"/pods/u2"); err != nil {
 		t.Fatal(err)
 	}
 	if err := v.TearDown(t.Context(), "u2"); err == nil {
@@ -113,12 +113,12 @@ func TestTearDownOfDeepAndWideTrees(t *testing.T) {
 	if err := v.TearDown(t.Context(), "u1"); err != nil {
 		t.Fatal(err)
 	}
-	gone(t, filepath.Join(v.cfg.Root, "pods/u1"))
+	gone(t, v.cfg.Root+"/pods/u1")
 }
 
 func TestTearDownGoesOnAfterAnEarlierLife(t *testing.T) {
 	v := New(Config{Root: t.TempDir()})
-	dir := filepath.Join(v.cfg.Root, "pods/u1")
+	dir := v.cfg.Root + "/pods/u1"
 	for _, left := range []string{".gone-1/a/b", ".gone-2", ".gone-3/c", "volumes/x/y"} {
 		if err := os.MkdirAll(filepath.Join(dir, left), 0o700); err != nil {
 			t.Fatal(err)
@@ -151,7 +151,7 @@ func TestTearDownRefusesAStrangersMount(t *testing.T) {
 	for _, strange := range []Mount{
 		{Path: filepath.Join(paths["data"], "usb"), Type: "vfat"},
 		{Path: filepath.Join(paths["m"], "in"), Type: tmpfs},
-		{Path: filepath.Join(v.cfg.Root, "pods/u1"), Type: tmpfs},
+		{Path: v.cfg.Root + "/pods/u1", Type: tmpfs},
 	} {
 		mounts.mounts = append(mounts.mounts, strange)
 		err := v.TearDown(t.Context(), "u1")
@@ -171,7 +171,7 @@ func TestTearDownRefusesAStrangersMount(t *testing.T) {
 
 func TestTearDownOfAnotherPodsMounts(t *testing.T) {
 	v := New(Config{Root: t.TempDir()})
-	mounts := &table{mounts: []Mount{{Path: filepath.Join(v.cfg.Root, "pods/u10/volumes/kubernetes.io~empty-dir/m"), Type: tmpfs}}}
+	mounts := &table{mounts: []Mount{{Path: v.cfg.Root + "/pods/u10/volumes/kubernetes.io~empty-dir/m", Type: tmpfs}}}
 	v.cfg.Mounter = mounts
 	setUp(t, v, onPod(emptyDir("e", "")))
 	if err := v.TearDown(t.Context(), "u1"); err != nil || len(mounts.mounts) != 1 {

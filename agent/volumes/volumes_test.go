@@ -46,7 +46,7 @@ func TestEmptyDirIsOpenAndKeepsItsContent(t *testing.T) {
 	v := New(Config{Root: t.TempDir()})
 	pod := onPod(emptyDir("data", ""), v1.Volume{Name: "bare"})
 	paths := setUp(t, v, pod)
-	want := filepath.Join(v.cfg.Root, "pods/u1/volumes/kubernetes.io~empty-dir/data")
+	want := v.cfg.Root + "/pods/u1/volumes/kubernetes.io~empty-dir/data"
 	if paths["data"] != want {
 		t.Fatalf("path = %s, want %s", paths["data"], want)
 	}
@@ -69,7 +69,7 @@ func TestEmptyDirIsOpenAndKeepsItsContent(t *testing.T) {
 
 func TestEmptyDirHalfMadeByAnEarlierLife(t *testing.T) {
 	v := New(Config{Root: t.TempDir()})
-	raw := filepath.Join(v.cfg.Root, "pods/u1/volumes/kubernetes.io~empty-dir/.data")
+	raw := v.cfg.Root + "/pods/u1/volumes/kubernetes.io~empty-dir/.data"
 	if err := os.MkdirAll(raw, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestMemoryEmptyDirIsRefusedWhereTheEngineWouldNotSeeIt(t *testing.T) {
 
 func TestMemoryEmptyDirUnderAStrangersMount(t *testing.T) {
 	v := New(Config{Root: t.TempDir(), CanMount: true})
-	path := filepath.Join(v.cfg.Root, "pods/u1/volumes/kubernetes.io~empty-dir/m")
+	path := v.cfg.Root + "/pods/u1/volumes/kubernetes.io~empty-dir/m"
 	v.cfg.Mounter = &table{mounts: []Mount{{Path: path, Type: "ext4"}}}
 	if _, _, err := v.SetUp(t.Context(), onPod(emptyDir("m", v1.StorageMediumMemory))); err == nil {
 		t.Error("a stranger's mount was taken for ours")
@@ -230,7 +230,7 @@ func TestPodsAreListed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(t, filepath.Join(v.cfg.Root, "pods/file"))
+	write(t, v.cfg.Root+"/pods/file")
 	if uids, err := v.Pods(); err != nil || !reflect.DeepEqual(uids, []string{"a", "b"}) {
 		t.Errorf("got %v, %v; want a and b", uids, err)
 	}
