@@ -26,19 +26,8 @@ const (
 	FailedValidation       = "FailedValidation"
 	ExceededGracePeriod    = "ExceededGracePeriod"
 
-	// Of pods that the node does not fit.
-	NodePorts         = "NodePorts"
-	NodeAffinity      = "NodeAffinity"
-	NodeName          = "NodeName"
-	TaintToleration   = "TaintToleration"
-	PodOSNotSupported = "PodOSNotSupported"
-	OutOfCPU          = "OutOfcpu"
-	OutOfMemory       = "OutOfmemory"
-	OutOfPods         = "OutOfpods"
-
 	// Of the node.
-	NodeStarting        = "Starting"
-	ContainerGCFailed   = "ContainerGCFailed"
-	ImageGCFailed       = "ImageGCFailed"
-	FreeDiskSpaceFailed = "FreeDiskSpaceFailed"
+	NodeStarting      = "Starting"
+	ContainerGCFailed = "ContainerGCFailed"
+	ImageGCFailed     = "ImageGCFailed"
 )

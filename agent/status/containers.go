@@ -59,7 +59,11 @@ func pastInit(in Input) bool {
 // containerStatus is the status of one container: its newest instance gives the
 // state, the newest ended one before it the last state.
 func containerStatus(in Input, c *v1.Container, init bool) v1.ContainerStatus {
-	before := find(slices.Concat(in.Previous.ContainerStatuses, in.Previous.InitContainerStatuses), c.Name)
+	previous := in.Previous.ContainerStatuses
+	if init {
+		previous = in.Previous.InitContainerStatuses
+	}
+	before := find(previous, c.Name)
 	history := in.History.Containers[c.Name]
 	runs := runsOf(c.Name, in.Observed, history)
 	s := v1.ContainerStatus{
