@@ -59,7 +59,7 @@ func (w *worker) carryOut(ctx context.Context, steps [][]plan.Action) (acted boo
 		return p.acted, err
 	}
 	for _, step := range steps[1:] {
-		if p.fatal != nil || w.mail.superseded() {
+		if p.fatal != nil || w.mail.awaited() {
 			break
 		}
 		p.step(ctx, step)

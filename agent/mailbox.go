@@ -47,17 +47,10 @@ func (m *mailbox) take() (*order, []chan<- struct{}) {
 	return o, acks
 }
 
-// hasOrder reports whether an order waits to be taken.
-func (m *mailbox) hasOrder() bool {
+// awaited reports whether somebody waits for the worker to look again: a newer
+// order, which may end what is being done, or a client who asked how it stands.
+func (m *mailbox) awaited() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.order != nil
-}
-
-// superseded reports whether an order waits that ends the pod: what is being
-// done for it now is not worth going on with.
-func (m *mailbox) superseded() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.order != nil && m.order.end != nil
+	return m.order != nil || len(m.acks) > 0
 }

@@ -17,7 +17,8 @@ const (
 	AnnotationRevision = "podstead/revision"
 )
 
-// publish generates the pod's status and gives it to everything that shows pods.
+// publish generates the pod's status from the newest observation and gives it to
+// everything that shows pods.
 func (w *worker) publish() {
 	w.status = status.Generate(status.Input{
 		Pod: w.record.Pod, Observed: w.observed, History: w.record.History, Waiting: w.waiting,
@@ -26,6 +27,7 @@ func (w *worker) publish() {
 	})
 	pod := w.record.pod()
 	w.agent.deps.Store.Set(shown(pod, w.status))
+	w.answer()
 }
 
 // shown is a pod as users see it: with its status and where it comes from.

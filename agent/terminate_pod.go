@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -122,7 +121,7 @@ func (p *performance) tellKilling(a plan.Action) {
 	}
 	message := "Stopping container " + a.Container
 	if p.order.end != nil {
-		message += fmt.Sprintf(" (%s: %s)", p.order.end.reason, p.order.end.message)
+		message += " (" + p.order.end.message + ")"
 	}
 	p.event(a.Container, v1.EventTypeNormal, events.ContainerKilling, message)
 }

@@ -31,6 +31,7 @@ type worker struct {
 	// seen is the summary of the last observation, which the loop compares with its lists.
 	seen atomic.Pointer[string]
 
+	acks     []chan<- struct{} // of those who wait for a look at the pod
 	order    order
 	record   Record
 	unsaved  bool // the record differs from what is on disk
@@ -81,19 +82,26 @@ func (w *worker) saw() string { return *w.seen.Load() }
 func (w *worker) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		next, acks := w.mail.take()
+		w.acks = acks
 		if next != nil {
 			w.obey(*next)
 		}
 		wait, gone := w.work(ctx)
-		for _, ack := range acks {
-			close(ack)
-		}
+		w.answer()
 		if gone {
 			w.tell(ctx, report{uid: w.uid, gone: true})
 			return
 		}
 		w.pause(ctx, wait)
 	}
+}
+
+// answer tells those who asked that the status is as new as their question.
+func (w *worker) answer() {
+	for _, ack := range w.acks {
+		close(ack)
+	}
+	w.acks = nil
 }
 
 // pause waits for the bell, or for wait to pass; a negative wait is for ever.
@@ -148,7 +156,7 @@ func (w *worker) work(ctx context.Context) (wait time.Duration, gone bool) {
 		if !r.acted {
 			return r.wake, false
 		}
-		if w.mail.hasOrder() {
+		if w.mail.awaited() {
 			return 0, false
 		}
 	}
