@@ -39,9 +39,8 @@ const (
 	exitNoEngine   = 4 // run-once: the engine cannot be reached
 )
 
-// terminal is where a command reads its limits from and writes to.
+// terminal is what a command writes to.
 type terminal struct {
-	ctx context.Context
 	out io.Writer
 	err io.Writer
 }
@@ -67,7 +66,7 @@ func (e *exit) Error() string {
 func (e *exit) Unwrap() error { return e.err }
 
 // execute parses the arguments, runs the command and returns the exit code.
-func execute(t terminal, args []string) int {
+func execute(ctx context.Context, t terminal, args []string) int {
 	var commands cli
 	asked := -1
 	parser, err := kong.New(&commands,
@@ -87,15 +86,16 @@ func execute(t terminal, args []string) int {
 		t.say("podstead: %v; `podstead --help` lists the commands, `podstead COMMAND --help` their flags", err)
 		return exitConfig
 	}
-	return t.conclude(command.Run(t))
+	command.BindTo(ctx, (*context.Context)(nil))
+	return t.conclude(ctx, command.Run(t))
 }
 
 // conclude tells the error and turns it into the exit code.
-func (t terminal) conclude(err error) int {
+func (t terminal) conclude(ctx context.Context, err error) int {
 	var ends *exit
 	var bad *configError
 	switch {
-	case err == nil, errors.Is(err, context.Canceled) && t.ctx.Err() != nil:
+	case err == nil, errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		return 0 // done, or the user has pressed ^C
 	case errors.As(err, &ends):
 		if text := ends.Error(); text != "" {

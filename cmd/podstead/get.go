@@ -25,17 +25,17 @@ type getPodsCmd struct {
 }
 
 // Run prints the pods, and with -w each change to them.
-func (c *getPodsCmd) Run(t terminal) error {
+func (c *getPodsCmd) Run(ctx context.Context, t terminal) error {
 	p := newPrinter(podView(), c.Output, c.AllNamespaces, t.out)
 	if c.Watch {
-		return c.client(t).WatchPods(t.ctx, func(change api.Change[v1.Pod]) error {
+		return c.client(t).WatchPods(ctx, func(change api.Change[v1.Pod]) error {
 			if !c.selects(&change.Object) {
 				return nil
 			}
 			return p.one(change.Object, time.Now())
 		})
 	}
-	all, err := c.client(t).Pods(t.ctx)
+	all, err := c.client(t).Pods(ctx)
 	if err != nil {
 		return err
 	}
@@ -83,26 +83,26 @@ type getEventsCmd struct {
 }
 
 // Run prints the events, and with -w each new one.
-func (c *getEventsCmd) Run(t terminal) error {
+func (c *getEventsCmd) Run(ctx context.Context, t terminal) error {
 	p := newPrinter(eventView(), c.Output, c.AllNamespaces, t.out)
 	client := c.client(t)
 	filter := api.EventFilter{Namespace: c.scope()}
 	if filter.Namespace == v1.NamespaceDefault {
 		filter.Namespace = "" // events of the node and of sources have no namespace and are shown as if in it
 	}
-	wanted, err := c.wanted(t.ctx, client)
+	wanted, err := c.wanted(ctx, client)
 	if err != nil {
 		return err
 	}
 	if c.Watch {
-		return client.WatchEvents(t.ctx, filter, func(change api.Change[v1.Event]) error {
+		return client.WatchEvents(ctx, filter, func(change api.Change[v1.Event]) error {
 			if change.Type == "DELETED" || !wanted(&change.Object) {
 				return nil
 			}
 			return p.one(change.Object, time.Now())
 		})
 	}
-	all, err := client.Events(t.ctx, filter)
+	all, err := client.Events(ctx, filter)
 	if err != nil {
 		return err
 	}
@@ -151,8 +151,8 @@ type getSourcesCmd struct {
 }
 
 // Run prints the sources, and below the table what is wrong with them.
-func (c *getSourcesCmd) Run(t terminal) error {
-	all, err := c.client(t).Sources(t.ctx)
+func (c *getSourcesCmd) Run(ctx context.Context, t terminal) error {
+	all, err := c.client(t).Sources(ctx)
 	if err != nil {
 		return err
 	}

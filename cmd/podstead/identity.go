@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/podstead/podstead/durable"
 	"github.com/podstead/podstead/manifests"
 )
 
@@ -74,7 +75,7 @@ func loadIdentity(rootDir, override string, now host) (identity, []string, error
 		if err != nil {
 			return identity{}, nil, fmt.Errorf("write node identity: %w", err)
 		}
-		if err := writeFile(path, append(data, '\n')); err != nil {
+		if err := durable.WriteFile(path, append(data, '\n'), 0o600); err != nil {
 			return identity{}, nil, fmt.Errorf("write node identity: %w", err)
 		}
 	}

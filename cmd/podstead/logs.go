@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,9 +31,9 @@ type logsCmd struct {
 }
 
 // Run copies the log to the output.
-func (c *logsCmd) Run(t terminal) error {
+func (c *logsCmd) Run(ctx context.Context, t terminal) error {
 	client := c.client(t)
-	all, err := client.Pods(t.ctx)
+	all, err := client.Pods(ctx)
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (c *logsCmd) Run(t terminal) error {
 		t.say("%s", chosen)
 	}
 	req := api.LogRequest{Namespace: pod.Namespace, Pod: pod.Name, Container: container, Previous: c.Previous, LogOptions: c.options(time.Now())}
-	return client.Logs(t.ctx, req, t.out)
+	return client.Logs(ctx, req, t.out)
 }
 
 func (c *logsCmd) options(now time.Time) runtime.LogOptions {

@@ -14,5 +14,5 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(execute(terminal{ctx: ctx, out: os.Stdout, err: os.Stderr}, os.Args[1:]))
+	os.Exit(execute(ctx, terminal{out: os.Stdout, err: os.Stderr}, os.Args[1:]))
 }

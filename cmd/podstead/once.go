@@ -15,6 +15,9 @@ const (
 	engineWait = 10 * time.Second
 	// onceTick is how often run-once looks; what it looks at is in memory.
 	onceTick = 100 * time.Millisecond
+	// steady is how long pods must have been at their end: a program that ends
+	// right after its start has not been ready.
+	steady = time.Second
 	// onceLook bounds one question to the engine.
 	onceLook = 2 * time.Second
 )
@@ -22,9 +25,9 @@ const (
 // runOnce runs the whole pipeline until every wanted pod has come to its end
 // (ready, succeeded, failed) or the time is up, reports, and leaves the pods
 // running. The error is an exit code.
-func runOnce(t terminal, cfg Config, out surroundings) error {
+func runOnce(ctx context.Context, t terminal, cfg Config, out surroundings) error {
 	var report *onceReport
-	err := run(t.ctx, cfg, out, func(ctx context.Context, n *node) { report = n.once(ctx, t) })
+	err := run(ctx, cfg, out, func(ctx context.Context, n *node) { report = n.once(ctx, t) })
 	switch {
 	case errors.Is(err, errLocked):
 		return &exit{code: exitConfig, err: err}
@@ -54,10 +57,12 @@ func (n *node) once(ctx context.Context, t terminal) *onceReport {
 	tell := newProgress(t)
 	tick := time.NewTicker(onceTick)
 	defer tick.Stop()
+	var still stillness
 	for {
 		view := n.look(ctx)
 		tell.show(view)
-		if ctx.Err() == nil && n.settled(ctx, view) || time.Now().After(deadline) {
+		rested := still.lasts(view, time.Now()) >= steady
+		if rested && n.settled(ctx, view) || time.Now().After(deadline) {
 			return n.report(ctx, n.look(ctx), nil)
 		}
 		select {
@@ -96,6 +101,20 @@ func (n *node) look(ctx context.Context) onceView {
 		return onceView{} // the merger has ended, and so has ctx
 	}
 	return judge(statuses, n.agent.Pods())
+}
+
+// stillness measures how long nothing has happened to pods that are all at
+// their end.
+type stillness struct {
+	state string
+	since time.Time
+}
+
+func (s *stillness) lasts(view onceView, now time.Time) time.Duration {
+	if state := view.state(); state != s.state || !view.over() {
+		s.state, s.since = state, now
+	}
+	return now.Sub(s.since)
 }
 
 // settled reports whether nothing more is to come: all pods are at their end,

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/podstead/podstead/agent/api"
@@ -104,6 +107,21 @@ func (v onceView) over() bool {
 		}
 	}
 	return v.attempted
+}
+
+// state differs whenever something has happened to a pod.
+func (v onceView) state() string {
+	var text strings.Builder
+	for _, p := range v.pods {
+		text.WriteString(p.UID + string(p.Result))
+		if p.pod != nil {
+			for _, c := range p.pod.Status.ContainerStatuses {
+				fmt.Fprintf(&text, " %s#%d", c.ContainerID, c.RestartCount)
+			}
+		}
+		text.WriteByte('\n')
+	}
+	return text.String()
 }
 
 // exitCode is 0 when all is good, 1 when some pod or unit is not, and 2 when

@@ -59,26 +59,3 @@ func writeHolder(file *os.File) error {
 	_, err := file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	return err
 }
-
-// writeFile puts a small file of root's in place as a whole: written, synced,
-// renamed, and the folder synced, so that a power cut leaves the old or the new.
-func writeFile(path string, data []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name()) // gone already when all went well
-	_, err = file.Write(data)
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
-}

@@ -209,7 +209,7 @@ func (n *node) run(ctx context.Context, once func(context.Context, *node)) error
 		})
 	}
 	err := n.wait(ctx, group.Wait)
-	n.log.Info("podstead has ended; its pods are left running", "err", err)
+	n.log.Info("podstead has ended; its pods are left running")
 	return err
 }
 

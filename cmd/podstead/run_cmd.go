@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"runtime/debug"
 
@@ -29,7 +30,7 @@ Examples:
 }
 
 // Run runs the agent until the terminal's context ends.
-func (c *runCmd) Run(t terminal) error {
+func (c *runCmd) Run(ctx context.Context, t terminal) error {
 	cfg, warnings, err := loadConfig(c.runFlags, defaultEtcDir)
 	if err != nil {
 		return err
@@ -47,9 +48,9 @@ func (c *runCmd) Run(t terminal) error {
 	}
 	out := surroundings{logger: logger, host: machine, runDir: defaultRunDir, newEngine: newDocker}
 	if cfg.Once {
-		return runOnce(t, cfg, out)
+		return runOnce(ctx, t, cfg, out)
 	}
-	return run(t.ctx, cfg, out, nil)
+	return run(ctx, cfg, out, nil)
 }
 
 func newDocker(cfg docker.Config) (engine, error) { return docker.New(cfg) }

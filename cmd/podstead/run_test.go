@@ -153,7 +153,7 @@ func (b *bench) command(args ...string) (code int, out, errs string) {
 	b.t.Helper()
 	b.t.Setenv("PODSTEAD_ROOT_DIR", b.cfg.RootDir)
 	var o, e bytes.Buffer
-	code = execute(terminal{ctx: b.t.Context(), out: &o, err: &e}, args)
+	code = execute(b.t.Context(), terminal{out: &o, err: &e}, args)
 	return code, o.String(), e.String()
 }
 
@@ -232,7 +232,7 @@ func TestASecondAgentOnOneRootDirIsRefused(t *testing.T) {
 	if !errors.Is(err, errLocked) || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
 		t.Errorf("second agent: %v", err)
 	}
-	err = runOnce(terminal{ctx: t.Context(), out: &bytes.Buffer{}, err: &bytes.Buffer{}}, b.cfg, b.out)
+	err = runOnce(t.Context(), terminal{out: &bytes.Buffer{}, err: &bytes.Buffer{}}, b.cfg, b.out)
 	var ends *exit
 	if !errors.As(err, &ends) || ends.code != exitConfig {
 		t.Errorf("run-once beside an agent: %v", err)
@@ -261,4 +261,25 @@ func TestAnEmptyFolderIsIdleAndWell(t *testing.T) { // B119
 	if code, out, errs := b.command("status"); code != 0 {
 		t.Errorf("status: %d\n%s%s", code, out, errs)
 	}
+}
+
+// contextUntil is a context that ends when holds does.
+func contextUntil(t *testing.T, holds func() bool) (context.Context, context.CancelFunc) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for !holds() {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+		cancel()
+	}()
+	return ctx, func() { cancel(); <-ended }
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -27,8 +28,8 @@ type health struct {
 
 // Run prints the state of agent, engine, sources and pods. What is not as it
 // should be ends it with code 1.
-func (c *statusCmd) Run(t terminal) error {
-	h, err := ask(t, c.client(t))
+func (c *statusCmd) Run(ctx context.Context, t terminal) error {
+	h, err := ask(ctx, c.client(t))
 	if err != nil {
 		return err
 	}
@@ -46,17 +47,17 @@ func (c *statusCmd) Run(t terminal) error {
 
 // ask gathers the state. The agent looks at the engine for its own status, so
 // what comes after is as new.
-func ask(t terminal, client *api.Client) (h health, err error) {
+func ask(ctx context.Context, client *api.Client) (h health, err error) {
 	warn := client.Warn
 	client.Warn = func(string) {} // the engine's state is part of the answer
 	defer func() { client.Warn = warn }()
-	if h.Agent, err = client.Status(t.ctx); err != nil {
+	if h.Agent, err = client.Status(ctx); err != nil {
 		return h, err
 	}
-	if h.Sources, err = client.Sources(t.ctx); err != nil {
+	if h.Sources, err = client.Sources(ctx); err != nil {
 		return h, err
 	}
-	h.Pods, err = client.Pods(t.ctx)
+	h.Pods, err = client.Pods(ctx)
 	return h, err
 }
 
@@ -133,7 +134,7 @@ func (h health) print(out io.Writer, now time.Time) error {
 		fmt.Fprintf(w, "Engine\tnot reachable at %s\n", a.Engine.Endpoint)
 	}
 	for i, s := range h.Sources {
-		fmt.Fprintf(w, "%s\t%s: %s, %d pods, from %s\n", label(i, "Sources"), s.Name, s.State, s.Pods, s.Place)
+		fmt.Fprintf(w, "%s\t%s: %s, %s, from %s\n", label(i, "Sources"), s.Name, s.State, count(s.Pods, "pod"), s.Place)
 	}
 	good, done := 0, 0
 	for i := range h.Pods {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	goruntime "runtime"
@@ -41,13 +42,13 @@ type versionCmd struct {
 }
 
 // Run prints both versions. That no agent runs is not an error here.
-func (c *versionCmd) Run(t terminal) error {
+func (c *versionCmd) Run(ctx context.Context, t terminal) error {
 	both := struct {
 		Client api.Version  `json:"client"`
 		Agent  *api.Version `json:"agent,omitempty"`
 	}{Client: thisVersion()}
 	if !c.Client {
-		running, err := c.client(t).Version(t.ctx)
+		running, err := c.client(t).Version(ctx)
 		switch {
 		case err == nil:
 			both.Agent = &running

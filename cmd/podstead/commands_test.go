@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/podstead/podstead/runtime/runtimetest"
+)
+
+func TestTheClientCommandsAgainstARunningAgent(t *testing.T) {
+	b := newBench(t)
+	b.engine.Behave("web-n1/main", runtimetest.Forever().Printing("hello", "world"))
+	b.drop("web.yaml", manifest("web", ""))
+	client, _ := b.start()
+	b.podsWith(client, "web is ready", isReady)
+	cases := []struct {
+		name string
+		args string
+		code int
+		want []string
+	}{
+		{"pods", "get pods", 0, []string{"NAME ", "web-n1 ", "1/1 ", "Running "}},
+		{"pods, wide", "get po -A -o wide", 0, []string{"NAMESPACE", "default ", " file ", "sha256:"}},
+		{"one pod as written", "get pods web -o name", 0, []string{"pod/web-n1\n"}},
+		{"a pod as YAML", "get pods web -o yaml", 0, []string{"kind: List", "podstead/manifest: " + filepath.Join(b.cfg.Manifests[0], "web.yaml") + ":1"}},
+		{"no pod there", "get pods -n other", 0, []string{"No pods in namespace other; 1 in others"}},
+		{"no such pod", "get pods wbe", exitFailed, []string{"did you mean web?"}},
+		{"sources", "get sources", 0, []string{"file ", " Ready ", b.cfg.Manifests[0]}},
+		{"no such source", "get sources nope", exitFailed, []string{"there are: file"}},
+		{"events of a pod", "get events web", 0, []string{"pod/web-n1", "Started"}},
+		{"events of the node", "get events", 0, []string{"node/n1", "Starting podstead."}},
+		{"log", "logs web", 0, []string{"hello\nworld\n"}},
+		{"newest line", "logs web-n1 --tail 1", 0, []string{"world\n"}},
+		{"no previous log", "logs -p web", exitFailed, []string{"previous terminated container"}},
+		{"no such container", "logs web -c side", exitFailed, []string{`no container "side"; it has: main`}},
+		{"status", "status", 0, []string{"n1", "docker 20.10.24", "1: 1 ready"}},
+		{"version", "version", 0, []string{"podstead ", "agent "}},
+		{"help", "get pods --help", 0, []string{"Usage: podstead get pods"}},
+		{"no command", "", exitConfig, []string{"podstead --help"}},
+		{"unknown flag", "get pods --colour", exitConfig, []string{"--colour"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			code, out, errs := b.command(strings.Fields(c.args)...)
+			if code != c.code {
+				t.Errorf("code %d, want %d", code, c.code)
+			}
+			for _, part := range c.want {
+				if !strings.Contains(out+errs, part) {
+					t.Errorf("not printed: %s", part)
+				}
+			}
+			if t.Failed() {
+				t.Log(out + errs)
+			}
+		})
+	}
+}
+
+func TestStatusTellsWhatIsNotWell(t *testing.T) {
+	b := newBench(t)
+	b.drop("web.yaml", manifest("web", ""))
+	b.drop("bad.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: bad}\nspec: {containerz: []}\n")
+	client, _ := b.start()
+	b.podsWith(client, "web is ready", isReady)
+	code, out, _ := b.command("status")
+	if code != exitFailed || !strings.Contains(out, "bad.yaml:4") || !strings.Contains(out, "1 ready") {
+		t.Errorf("code %d\n%s", code, out)
+	}
+	b.engine.Down()
+	code, out, _ = b.command("status")
+	if code != exitFailed || !strings.Contains(out, "not reachable") {
+		t.Errorf("code %d with the engine down\n%s", code, out)
+	}
+}
+
+func TestCommandsWithoutAnAgentSayHowToStartOne(t *testing.T) {
+	b := newBench(t)
+	for _, args := range []string{"status", "get pods", "logs web"} {
+		if code, _, errs := b.command(strings.Fields(args)...); code != exitNotRunning || !strings.Contains(errs, "podstead run") {
+			t.Errorf("%s: code %d, %s", args, code, errs)
+		}
+	}
+	if code, out, _ := b.command("version"); code != 0 || !strings.Contains(out, "podstead ") {
+		t.Errorf("version: code %d, %s", code, out)
+	}
+}
+
+func TestAWatchedPodIsSeenThroughItsLife(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	var seen transcript
+	ctx, cancel := contextUntil(t, func() bool { return strings.Contains(seen.String(), `"Running"`) })
+	defer cancel()
+	b.drop("web.yaml", manifest("web", ""))
+	b.t.Setenv("PODSTEAD_ROOT_DIR", b.cfg.RootDir)
+	var errs bytes.Buffer
+	if code := execute(ctx, terminal{out: &seen, err: &errs}, []string{"get", "pods", "-w", "-o", "json"}); code != 0 {
+		t.Errorf("code %d\n%s", code, &errs)
+	}
+	var first v1.Pod
+	if err := json.NewDecoder(strings.NewReader(seen.String())).Decode(&first); err != nil || first.Name != "web-n1" {
+		t.Errorf("first line: %s, %v", first.Name, err)
+	}
+}
