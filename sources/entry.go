@@ -1,10 +1,6 @@
 package sources
 
-import (
-	"time"
-
-	"github.com/podstead/podstead/manifests"
-)
+import "time"
 
 // How long a file may take.
 const (
@@ -58,6 +54,9 @@ func (e *entry) readable() (changed bool) {
 	return changed
 }
 
+// away is true while the file is missing and may come back.
+func (e *entry) away() bool { return e.good != nil && !e.gone.IsZero() && e.trouble == "" }
+
 // waitForWriter notes that the file is being written and returns when to look
 // again, and whether that shows: it does once it has taken too long.
 func (e *entry) waitForWriter(settling bool, now time.Time) (again time.Duration, changed bool) {
@@ -104,28 +103,15 @@ func (e *entry) blame(trouble string) (changed bool) {
 	return changed
 }
 
-// unit is the entry as it is shown: the faults are those of now, the revision
-// is the one in force.
-func (e *entry) unit(name string) Unit {
-	u := Unit{Name: name}
-	if e.newest != nil {
-		u = e.newest.unit
+// unknown is true of a file that came just now and is still being written:
+// there is nothing to tell of it yet.
+func (e *entry) unknown() bool { return e.unread() && e.good == nil && e.lost == "" }
+
+// fault is what is wrong when it is not in the file's newest version; "" for
+// nothing.
+func (e *entry) fault() string {
+	if e.trouble == "" && e.newest == nil {
+		return e.lost
 	}
-	at := manifests.Place{Unit: name}
-	switch {
-	case e.trouble != "":
-		u.Faults = []manifests.Fault{{Place: at, Message: e.trouble}}
-	case e.newest == nil && e.lost != "":
-		u.Faults = []manifests.Fault{{Place: at, Message: e.lost}}
-	case e.newest == nil:
-		u.Faults = []manifests.Fault{{Place: at, Message: beingWritten}}
-	}
-	if e.lost != "" {
-		u.Warnings = append(u.Warnings[:len(u.Warnings):len(u.Warnings)], manifests.Fault{Place: at, Message: e.lost})
-	}
-	u.Revision = ""
-	if e.good != nil {
-		u.Revision = e.good.unit.Revision
-	}
-	return u
+	return e.trouble
 }

@@ -2,7 +2,7 @@ package sources
 
 import (
 	"crypto/sha256"
-	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"time"
@@ -19,15 +19,15 @@ func (c *catalog) snapshot(now time.Time) Snapshot {
 	}
 	moved, sum := c.moved(), sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(c.entries)) {
-		if moved[name] {
+		e := c.entries[name]
+		if moved[name] || e.unknown() {
 			continue
 		}
-		e := c.entries[name]
-		unit := e.unit(c.unitName(name))
-		s.Units = append(s.Units, unit)
+		s.Units = append(s.Units, c.unit(name, e))
 		if e.good != nil {
 			s.Pods = append(s.Pods, e.good.pods...)
-			fmt.Fprintf(sum, "%s\x00%s\n", name, unit.Revision)
+			_, _ = io.WriteString(sum, name+"\x00")
+			_, _ = sum.Write(e.good.sum[:])
 		}
 	}
 	s.Revision = digest(sum.Sum(nil)).revision()
@@ -37,27 +37,55 @@ func (c *catalog) snapshot(now time.Time) Snapshot {
 	return s
 }
 
+// unit is a file as it is shown: the faults are those of now, the revision is
+// the one in force.
+func (c *catalog) unit(name string, e *entry) Unit {
+	var u Unit
+	if e.newest != nil {
+		u = e.newest.unit
+	} else {
+		u.Name = c.unitName(name)
+	}
+	at := manifests.Place{Unit: u.Name}
+	if fault := e.fault(); fault != "" {
+		u.Faults = []manifests.Fault{{Place: at, Message: fault}}
+	}
+	if e.lost != "" {
+		u.Warnings = append(slices.Clone(u.Warnings), manifests.Fault{Place: at, Message: e.lost})
+	}
+	u.Revision = ""
+	if e.good != nil {
+		u.Revision = e.good.unit.Revision
+	}
+	return u
+}
+
 // moved names the files that are missing just now while other files hold all
 // their pods: they were renamed, there is nothing to wait for.
 func (c *catalog) moved() map[string]bool {
 	var away []string
-	present := map[string]bool{}
 	for name, e := range c.entries {
-		switch {
-		case e.good == nil:
-		case !e.gone.IsZero() && e.trouble == "":
+		if e.away() {
 			away = append(away, name)
-		default:
-			for _, pod := range e.good.pods {
-				present[pod.FullName()] = true
-			}
 		}
 	}
+	if len(away) == 0 {
+		return nil
+	}
+	present := map[fullName]bool{}
+	for _, e := range c.entries {
+		if e.good == nil || e.away() {
+			continue
+		}
+		for _, pod := range e.good.pods {
+			present[fullName{pod.Namespace, pod.Name}] = true
+		}
+	}
+	nowhere := func(p Pod) bool { return !present[fullName{p.Namespace, p.Name}] }
 	moved := map[string]bool{}
 	for _, name := range away {
 		pods := c.entries[name].good.pods
-		elsewhere := func(p Pod) bool { return present[p.FullName()] }
-		moved[name] = len(pods) > 0 && !slices.ContainsFunc(pods, func(p Pod) bool { return !elsewhere(p) })
+		moved[name] = len(pods) > 0 && !slices.ContainsFunc(pods, nowhere)
 	}
 	return moved
 }
