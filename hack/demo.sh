@@ -93,7 +93,9 @@ wait_for "the new page" answers "Hello, new world"
 printf '  - value: world\n  + value: new world\n'
 show_page
 note "the new pod was made ready while the old one served; here is why it acted:"
-show "$podstead" get events
+reason() { "$podstead" get events web | sed -n '1p; /Replacing/p'; }
+printf '%s$ podstead get events web | grep Replacing%s\n' "$bold" "$plain"
+reason
 
 step "Crash it: kill -9 of its web server"
 docker kill --signal KILL "$(apps httpd)" >/dev/null

@@ -68,8 +68,7 @@ func (a *agent) spawn() error {
 	}
 	cmd := exec.Command(a.binary, args...)
 	cmd.Stdout, cmd.Stderr = log, log
-	// A bench that is killed takes its agents with it.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C is the bench's; it ends its agents itself
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start podstead: %w", err)
 	}

@@ -43,7 +43,7 @@ func (p *privateEngine) start(ctx context.Context) error {
 		"--pidfile", in("dockerd.pid"), "--host", "unix://"+p.engine.socket,
 		"--bridge", "none", "--iptables=false", "--ip-masq=false")
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C is the bench's
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start dockerd: %w", err)
 	}
