@@ -8,6 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/podstead/podstead/agent/status"
 	"github.com/podstead/podstead/runtime"
 	"github.com/podstead/podstead/runtime/runtimetest"
 	"github.com/podstead/podstead/sources"
@@ -108,6 +109,9 @@ func TestAnEditReplacesThePodOnceTheNewOneIsReady(t *testing.T) {
 		w.apply(pod("a", "2"))
 		w.advance(time.Second)
 		w.wantRunning("a.1/POD", "a.1/c", "a.2/POD")
+		if word, _, _, _, _ := status.Reason(w.shows("a.1")); word != "Terminating" {
+			w.Errorf("the old pod is shown as %s", word)
+		}
 		w.advance(3 * time.Second)
 		w.wantRunning("a.2/POD", "a.2/c")
 		w.wantEvent("Replacing", "uid a.1")

@@ -2,8 +2,10 @@ package agent
 
 import (
 	"fmt"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podstead/podstead/agent/status"
 	"github.com/podstead/podstead/sources"
@@ -26,7 +28,14 @@ func (w *worker) publish() {
 		Previous: w.status, Now: w.now().Wall, Terminating: w.phase >= Terminating,
 	})
 	pod := w.record.pod()
-	w.agent.deps.Store.Set(shown(pod, w.status))
+	out := shown(pod, w.status)
+	if stopping := w.record.Stopping; stopping != nil {
+		// As the API server does: the moment by which the pod is to be gone.
+		seconds := int64(stopping.Grace / time.Second)
+		out.DeletionTimestamp = &metav1.Time{Time: stopping.Since.Wall.Add(stopping.Grace).Truncate(time.Second)}
+		out.DeletionGracePeriodSeconds = &seconds
+	}
+	w.agent.deps.Store.Set(out)
 	w.answer()
 }
 
