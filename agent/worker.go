@@ -285,7 +285,11 @@ func summarize(pod runtime.Pod) string {
 		parts = append(parts, s.ID+":"+string(s.State))
 	}
 	for _, c := range pod.Containers {
-		parts = append(parts, c.ID+":"+string(c.State))
+		state := c.State
+		if c.Reason == "ContainerCannotRun" {
+			state = runtime.StateCreated // all that a list knows of it
+		}
+		parts = append(parts, c.ID+":"+string(state))
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, " ")
