@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/alecthomas/kong"
 
@@ -108,6 +109,9 @@ func (t terminal) conclude(ctx context.Context, err error) int {
 	case errors.Is(err, api.ErrNotRunning):
 		t.say("podstead: %v", err)
 		return exitNotRunning
+	case errors.Is(err, fs.ErrPermission):
+		t.say("podstead: %v; podstead needs root, try again with sudo", err)
+		return exitFailed
 	}
 	t.say("podstead: %v", err)
 	return exitFailed

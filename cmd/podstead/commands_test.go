@@ -2,7 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"io"
+	"net"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -106,5 +110,59 @@ func TestAWatchedPodIsSeenThroughItsLife(t *testing.T) {
 	var first v1.Pod
 	if err := json.NewDecoder(strings.NewReader(seen.String())).Decode(&first); err != nil || first.Name != "web-n1" {
 		t.Errorf("first line: %s, %v", first.Name, err)
+	}
+}
+
+func TestAHungEngineIsToldBesideTheLastThatWasKnown(t *testing.T) {
+	b := newBench(t)
+	b.drop("web.yaml", manifest("web", ""))
+	client, _ := b.start()
+	b.podsWith(client, "web is ready", isReady)
+	b.engine.Freeze()
+	defer b.engine.Thaw()
+	code, out, errs := b.command("get", "pods")
+	if code != 0 || !strings.Contains(out, "web-n1") || !strings.Contains(errs, "Warning: the engine cannot be seen") {
+		t.Errorf("code %d\n%s%s", code, out, errs)
+	}
+}
+
+func TestTheKubeletsPathsAnswer(t *testing.T) {
+	b := newBench(t)
+	b.engine.Behave("web-n1/main", runtimetest.Forever().Printing("hello", "world"))
+	b.drop("web.yaml", manifest("web", ""))
+	client, _ := b.start()
+	b.podsWith(client, "web is ready", isReady)
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", b.cfg.Socket)
+	}}
+	cases := []struct {
+		path string
+		code int
+		want string
+	}{
+		{"/healthz", 200, "ok"},
+		{"/pods", 200, `"kind":"PodList"`},
+		{"/runningpods/", 200, `"name":"web-n1"`},
+		{"/metrics", 200, "process_resident_memory_bytes"},
+		{"/containerLogs/default/web-n1/main?tailLines=1", 200, "world\n"},
+		{"/containerLogs/default/web-n1/main?tailLines=x", 400, "tailLines"},
+		{"/containerLogs/default/web-n1/side", 400, "side"},
+		{"/containerLogs/default/nope/main", 404, "nope"},
+		{"/podstead/v1/sources", 200, `"state":"Ready"`},
+		{"/nothing", 404, ""},
+	}
+	for _, c := range cases {
+		t.Run(c.path, func(t *testing.T) {
+			resp, err := (&http.Client{Transport: transport}).Get("http://podstead" + c.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			body, err := io.ReadAll(resp.Body)
+			if err != nil || resp.StatusCode != c.code || !strings.Contains(string(body), c.want) {
+				t.Errorf("%d %s, %v; want %d %s", resp.StatusCode, body, err, c.code, c.want)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/netip"
 	"net/url"
 	"path/filepath"
@@ -111,7 +112,7 @@ func (c Config) checkPlaces(f *faults) {
 }
 
 func (c Config) checkNode(f *faults) {
-	for _, key := range slices.Sorted(mapKeys(c.NodeLabels)) {
+	for _, key := range slices.Sorted(maps.Keys(c.NodeLabels)) {
 		for _, why := range utilvalidation.IsQualifiedName(key) {
 			f.add("--node-labels", "key %q: %s", key, why)
 		}

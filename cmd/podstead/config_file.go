@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -176,7 +177,7 @@ func decodeFields(path string, values map[string]json.RawMessage, places map[str
 	var bad []error
 	fields := fieldsOf(reflect.ValueOf(&out.kubelet).Elem())
 	effective := honoured()
-	for _, key := range slices.Sorted(mapKeys(values)) {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
 		place := path + places[key]
 		field, known := fields[key]
 		switch {

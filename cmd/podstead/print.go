@@ -130,11 +130,3 @@ func age(t, now time.Time) string {
 	}
 	return duration.HumanDuration(now.Sub(t))
 }
-
-// or returns text, or what stands for nothing.
-func or(text, nothing string) string {
-	if text == "" {
-		return nothing
-	}
-	return text
-}

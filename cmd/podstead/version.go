@@ -67,5 +67,5 @@ func (c *versionCmd) Run(ctx context.Context, t terminal) error {
 }
 
 func describeVersion(v api.Version) string {
-	return fmt.Sprintf("%s (Kubernetes %s, %s, %s)", v.Version, or(v.Kubernetes, "unknown"), v.GoVersion, v.Platform)
+	return fmt.Sprintf("%s (Kubernetes %s, %s, %s)", v.Version, cmp.Or(v.Kubernetes, "unknown"), v.GoVersion, v.Platform)
 }

@@ -46,8 +46,8 @@ func podCells(p *v1.Pod, now time.Time) []any {
 	}
 	return []any{
 		p.Name, fmt.Sprintf("%d/%d", ready, total), word, counted, age(born, now),
-		or(p.Status.PodIP, "<none>"), or(p.Spec.NodeName, "<none>"), or(p.Annotations[agent.AnnotationSource], "<none>"),
-		or(p.Annotations[agent.AnnotationRevision], "<none>"), string(p.UID),
+		cmp.Or(p.Status.PodIP, "<none>"), cmp.Or(p.Spec.NodeName, "<none>"), cmp.Or(p.Annotations[agent.AnnotationSource], "<none>"),
+		cmp.Or(p.Annotations[agent.AnnotationRevision], "<none>"), string(p.UID),
 	}
 }
 
@@ -99,7 +99,7 @@ func sourceCells(s *api.Source, now time.Time) []any {
 		next = "in " + age(now, s.NextPoll)
 	}
 	return []any{
-		s.Name, s.Kind, string(s.State), or(s.Revision, "<none>"), fmt.Sprint(s.Pods), age(s.Taken, now),
+		s.Name, s.Kind, string(s.State), cmp.Or(s.Revision, "<none>"), fmt.Sprint(s.Pods), age(s.Taken, now),
 		s.Place, age(s.LastSuccess, now), fmt.Sprint(len(s.Problems())), next,
 	}
 }

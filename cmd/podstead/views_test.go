@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"os"
 	"path/filepath"
@@ -84,7 +85,7 @@ func someEvents() []v1.Event {
 
 func TestListsInEveryForm(t *testing.T) {
 	for _, form := range []string{"", "wide", "name", "yaml", "json"} {
-		file := or(form, "table") + ".txt"
+		file := cmp.Or(form, "table") + ".txt"
 		t.Run(form, func(t *testing.T) {
 			var out bytes.Buffer
 			if err := newPrinter(podView(), form, true, &out).all(somePods(), noon); err != nil {
