@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
 )
 
 // faults gathers what is wrong with a configuration, so that a user sees all of
@@ -34,5 +33,3 @@ func (e *configError) Error() string { return e.err.Error() }
 
 // Unwrap returns the joined faults.
 func (e *configError) Unwrap() error { return e.err }
-
-func mapKeys[K comparable, V any](m map[K]V) iter.Seq[K] { return maps.Keys(m) }
