@@ -2,10 +2,10 @@ package manifests
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -21,7 +21,8 @@ func yamlTrees(unit string, data []byte, lim Limits) ([]*node, []Fault) {
 		return nil, []Fault{{Place: Place{Unit: unit}, Message: err.Error()}}
 	}
 	var trees []*node
-	b := yamlBuilder{scalars: newScalars(), budget: budget{lim: lim}}
+	b := yamlBuilder{keys: keyNames{}, budget: budget{lim: lim}}
+	lines := lineFinder{data: data, line: 1}
 	for {
 		var document yaml.Node
 		err := loader.Load(&document)
@@ -34,7 +35,7 @@ func yamlTrees(unit string, data []byte, lim Limits) ([]*node, []Fault) {
 		if isBlank(&document) {
 			continue
 		}
-		tree, err := b.build(document.Content[0], 1)
+		tree, err := b.read(&document, lines.from(document.Line))
 		if err != nil {
 			return trees, []Fault{placed(unit, err)}
 		}
@@ -66,8 +67,22 @@ func isBlank(document *yaml.Node) bool {
 
 // yamlBuilder turns the parser's nodes into ours.
 type yamlBuilder struct {
-	scalars scalars
-	budget  budget
+	keys   keyNames
+	budget budget
+}
+
+// read gives a document's tree its places from the parser's nodes and its
+// values from sigs.k8s.io/yaml, which reads the document from data.
+func (b *yamlBuilder) read(document *yaml.Node, data []byte) (*node, error) {
+	tree, err := b.build(document.Content[0], 1)
+	if err != nil {
+		return nil, err
+	}
+	value, err := kubernetesValue(data)
+	if err != nil {
+		return nil, placeError{tree.line, tree.column, err.Error()}
+	}
+	return tree, tree.fill(value)
 }
 
 func (b *yamlBuilder) build(n *yaml.Node, depth int) (*node, error) {
@@ -166,63 +181,34 @@ func follow(n *yaml.Node) *yaml.Node {
 
 func (b *yamlBuilder) key(n *yaml.Node) (string, error) {
 	n = follow(n)
-	if n.Kind != yaml.ScalarNode {
-		return "", placeError{n.Line, n.Column, "a key must be a string"}
-	}
-	if n.Style != 0 || !mayResolve(n.Value) {
+	if n.Kind == yaml.ScalarNode && (n.Style != 0 || !mayResolve(n.Value)) {
 		return n.Value, nil
 	}
-	key, err := b.scalars.key(n.Value)
+	key, err := "", errNoKey
+	if n.Kind == yaml.ScalarNode {
+		key, err = b.keys.of(n.Value)
+	}
 	if err != nil {
-		return "", placeError{n.Line, n.Column, "a key must be a string"}
+		return "", placeError{n.Line, n.Column, err.Error()}
 	}
 	return key, nil
 }
 
+// scalar has the parser's text as long as no value has been filled in.
 func (b *yamlBuilder) scalar(n *yaml.Node) (*node, error) {
+	if err := knownTag(n, "!!str", "!!int", "!!float", "!!bool", "!!null"); err != nil {
+		return nil, err
+	}
 	out := &node{kind: text, scalar: n.Value, line: n.Line, column: n.Column}
-	tag := ""
-	switch {
-	case n.Style&yaml.TaggedStyle != 0 && n.Tag == "!!str":
-	case n.Style&yaml.TaggedStyle != 0:
-		if err := knownTag(n, "!!int", "!!float", "!!bool", "!!null"); err != nil {
-			return nil, err
-		}
-		tag = n.Tag
-		fallthrough
-	case n.Style == 0 && mayResolve(n.Value):
-		value, err := b.scalars.value(tag, n.Value)
-		if err != nil {
-			return nil, placeError{n.Line, n.Column, "not a value that JSON can hold"}
-		}
-		out.setJSON(value)
+	if n.Style == 0 && notFinite(n.Value) {
+		return nil, placeError{n.Line, n.Column, "not a value that JSON can hold"}
 	}
 	return out, noNUL(out)
 }
 
-// setJSON takes the kind and value of a JSON scalar.
-func (n *node) setJSON(value json.RawMessage) {
-	switch value[0] {
-	case '"':
-		n.kind = text
-		_ = json.Unmarshal(value, &n.scalar) // sigs.k8s.io/yaml has just written it
-	case 'n':
-		n.kind, n.scalar = null, ""
-	case 't', 'f':
-		n.kind, n.scalar = boolean, string(value)
-	default:
-		n.kind, n.scalar = number, string(value)
-	}
-}
-
 func knownTag(n *yaml.Node, known ...string) error {
-	if n.Style&yaml.TaggedStyle == 0 {
-		return nil
+	if n.Style&yaml.TaggedStyle != 0 && !slices.Contains(known, n.Tag) {
+		return placeError{n.Line, n.Column, fmt.Sprintf("unknown tag %s", cut(n.Tag, 60))}
 	}
-	for _, tag := range known {
-		if n.Tag == tag {
-			return nil
-		}
-	}
-	return placeError{n.Line, n.Column, fmt.Sprintf("unknown tag %s", n.Tag)}
+	return nil
 }
