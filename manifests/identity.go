@@ -9,6 +9,7 @@ import (
 	"github.com/gowebpki/jcs"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	kjson "k8s.io/apimachinery/pkg/util/json"
 )
 
 // identity is the UID of a static pod: the first 128 bits, as 32 hexadecimal
@@ -35,24 +36,38 @@ func identity(doc Document, node string) (types.UID, error) {
 	if namespace == "" {
 		namespace = metav1.NamespaceDefault
 	}
-	spec := json.RawMessage("{}")
-	if s := doc.root.get("spec"); s != nil && s.kind == object {
-		spec = s.appendJSON(nil, asWritten)
-	}
-	framed, err := json.Marshal(struct {
-		Annotations map[string]string `json:"annotations"`
-		Name        string            `json:"name"`
-		Namespace   string            `json:"namespace"`
-		Node        string            `json:"node"`
-		Spec        json.RawMessage   `json:"spec"`
-	}{annotations, doc.Name, namespace, node, spec})
+	framed, err := frame(identityHead{annotations, doc.Name, namespace, node}, doc.Written)
 	if err != nil {
 		return "", fmt.Errorf("identify pod %s/%s: %w", namespace, doc.Name, err)
 	}
-	bytes, err := jcs.Transform(framed)
-	if err != nil {
-		return "", fmt.Errorf("identify pod %s/%s: %w", namespace, doc.Name, err)
-	}
-	sum := sha256.Sum256(bytes)
+	sum := sha256.Sum256(framed)
 	return types.UID(hex.EncodeToString(sum[:16])), nil
+}
+
+type identityHead struct {
+	Annotations map[string]string `json:"annotations"`
+	Name        string            `json:"name"`
+	Namespace   string            `json:"namespace"`
+	Node        string            `json:"node"`
+}
+
+// frame is the canonical object that identifies a pod. The spec goes to its end
+// as it is, since it is canonical already and the last of the keys.
+func frame(head identityHead, written json.RawMessage) ([]byte, error) {
+	doc := struct {
+		Spec json.RawMessage `json:"spec"`
+	}{Spec: json.RawMessage("{}")}
+	if err := kjson.Unmarshal(written, &doc); err != nil { // Spec is not spec
+		return nil, err
+	}
+	raw, err := json.Marshal(head)
+	if err != nil {
+		return nil, err
+	}
+	framed, err := jcs.Transform(raw)
+	if err != nil {
+		return nil, err
+	}
+	framed = append(framed[:len(framed)-1], `,"spec":`...)
+	return append(append(framed, doc.Spec...), '}'), nil
 }

@@ -3,11 +3,11 @@
 // pods come out; nothing here touches a disk, a network or a clock, and nothing
 // runs on its own.
 //
-// The way through: Decode splits and strictly decodes a unit (one file, one
-// HTTP body, one file of a commit) into documents as their author wrote them;
-// the caller drops those of other nodes; Static gives a document Kubernetes'
-// defaults, the static-pod rules of the kubelet, our identity, and Kubernetes'
-// own validation.
+// The way through: Decode splits a unit (one file, one HTTP body, one file of a
+// commit) and strictly decodes it into documents as their author wrote them; the
+// caller drops those of other nodes; Static tells what is wrong with a document
+// and gives it Kubernetes' defaults, the static-pod rules of the kubelet, our
+// identity, and Kubernetes' own validation.
 package manifests
 
 import (

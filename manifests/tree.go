@@ -170,8 +170,21 @@ func (n *node) appendFields(b []byte, v view) []byte {
 }
 
 func appendText(b []byte, s string) []byte {
+	if isPlainASCII(s) {
+		return append(append(append(b, '"'), s...), '"')
+	}
 	quoted, _ := json.Marshal(s) // a string always has a JSON form
 	return append(b, quoted...)
+}
+
+// isPlainASCII reports whether JSON needs no escape for a string.
+func isPlainASCII(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // find is the node at a field path as Kubernetes' validation writes it
