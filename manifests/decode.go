@@ -82,12 +82,13 @@ type decoder struct {
 	unit      string
 	lim       Limits
 	types     typeReader
+	number    int // of the document at hand, broken ones counted
 	documents []Document
 	faults    []Fault
 }
 
 func (d *decoder) fault(at *node, path, format string, args ...any) {
-	place := Place{Unit: d.unit, Document: len(d.documents) + 1, Field: path}
+	place := Place{Unit: d.unit, Document: d.number, Field: path}
 	if at != nil {
 		place.Line, place.Column = at.line, at.column
 	}
@@ -97,11 +98,12 @@ func (d *decoder) fault(at *node, path, format string, args ...any) {
 // document takes in one document, or one item of a list whose items may leave
 // out their kind.
 func (d *decoder) document(tree *node, implied schema.GroupVersionKind) {
+	d.number++
 	switch {
-	case len(d.documents) >= d.lim.Documents:
-		if len(d.faults) == 0 || d.faults[len(d.faults)-1].Place.Document != 0 {
-			d.faults = append(d.faults, Fault{Place: Place{Unit: d.unit}, Message: fmt.Sprintf("more than the limit of %d documents", d.lim.Documents)})
-		}
+	case d.number > d.lim.Documents+1: // told once
+		return
+	case d.number > d.lim.Documents:
+		d.fault(tree, "", "more than the limit of %d documents", d.lim.Documents)
 		return
 	case tree.kind != object:
 		d.fault(tree, "", "not an object, but %s", tree.kind)
@@ -198,6 +200,7 @@ func (d *decoder) list(tree *node, gvk schema.GroupVersionKind) {
 	if gvk.Kind == "PodList" {
 		implied = v1.SchemeGroupVersion.WithKind("Pod")
 	}
+	d.number-- // the items are the documents
 	for _, item := range items.items {
 		d.document(item, implied)
 	}
@@ -206,7 +209,7 @@ func (d *decoder) list(tree *node, gvk schema.GroupVersionKind) {
 func (d *decoder) take(tree *node, gvk schema.GroupVersionKind) {
 	metadata := tree.get("metadata")
 	doc := Document{
-		Place:       Place{Unit: d.unit, Document: len(d.documents) + 1, Line: tree.line, Column: tree.column},
+		Place:       Place{Unit: d.unit, Document: d.number, Line: tree.line, Column: tree.column},
 		APIVersion:  gvk.GroupVersion().String(),
 		Kind:        gvk.Kind,
 		Namespace:   metadata.getText("namespace"),

@@ -132,6 +132,9 @@ func TestDecodeRefusesWhatIsNoManifest(t *testing.T) {
 // so that the caller can say all that is wrong at once.
 func TestDecodeReadsOnBesideABrokenDocument(t *testing.T) {
 	docs, faults := decodeAll("apiVersion: v1\nkind: Po\n---\n" + lamp)
+	if faults[0].Place.Document != 1 || docs[0].Place.Document != 2 {
+		t.Errorf("the broken is number %d, the good one %d", faults[0].Place.Document, docs[0].Place.Document)
+	}
 	sameLines(t, lines(faults), []string{`pod.yaml:2:7: kind: apiVersion v1 has no kind "Po"`})
 	if len(docs) != 1 || docs[0].Name != "lamp" {
 		t.Errorf("documents %v", docs)
