@@ -93,7 +93,7 @@ func (p podImages) resolve(ctx context.Context, container string, attempt int) (
 			return plan.Image{}, err
 		}
 	}
-	if s.ticket != nil {
+	if s.ticket != nil && ctx.Err() == nil { // a pull that the agent's end cut off has not failed
 		p.collect(spec, s)
 	}
 	return p.state(spec, s), nil
@@ -114,7 +114,7 @@ func (p podImages) try(ctx context.Context, c *v1.Container, s *imageState) erro
 			p.worker.event(c.Name, v1.EventTypeNormal, events.ImagePulled,
 				fmt.Sprintf("Container image %q already present on machine", c.Image))
 			return nil
-		case errors.Is(err, runtime.ErrUnavailable):
+		case errors.Is(err, runtime.ErrUnavailable), ctx.Err() != nil:
 			return err
 		case !errors.Is(err, runtime.ErrNotFound):
 			p.failed(c, s, err)

@@ -98,7 +98,7 @@ func (w *world) start() {
 		Sources: []string{"file"}, Resync: 5 * time.Minute, MaxPods: 600, SerializeImagePulls: true,
 	}, Deps{
 		Runtime: w.engine, Store: w.store, Clock: w.clock, Logger: w.log,
-		Volumes: volumes.New(volumes.Config{Root: w.root, CanMount: true, Logger: w.log}),
+		Volumes: volumes.New(volumes.Config{Root: w.root, CanMount: w.engine.CanMount, Logger: w.log}),
 		Events:  events.New(events.Config{Node: "n1", Logger: w.log, Clock: time.Now}),
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package volumes
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,7 +17,7 @@ const openMode = 0o777
 
 // setUpEmptyDir makes an emptyDir, on disk or in memory. What exists is kept as
 // it is, with whatever its pod made of it.
-func (v *Volumes) setUpEmptyDir(pod *v1.Pod, volume *v1.Volume) (string, error) {
+func (v *Volumes) setUpEmptyDir(ctx context.Context, pod *v1.Pod, volume *v1.Volume) (string, error) {
 	path, err := v.emptyDirPath(string(pod.UID), volume.Name)
 	if err != nil {
 		return "", err
@@ -29,7 +30,7 @@ func (v *Volumes) setUpEmptyDir(pod *v1.Pod, volume *v1.Volume) (string, error) 
 	case v1.StorageMediumDefault:
 		return path, makeOpenDir(path)
 	case v1.StorageMediumMemory:
-		return path, v.setUpMemory(path, memorySize(pod, source))
+		return path, v.setUpMemory(ctx, path, memorySize(pod, source))
 	}
 	return "", fmt.Errorf("emptyDir of medium %q is not supported", source.Medium)
 }

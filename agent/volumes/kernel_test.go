@@ -33,7 +33,7 @@ func TestKernelMemoryEmptyDir(t *testing.T) {
 	limit := resource.MustParse("8Mi")
 	volume.EmptyDir.SizeLimit = &limit
 	pod := onPod(volume)
-	path := setUp(t, New(Config{Root: link, CanMount: true}), pod)["m"]
+	path := setUp(t, New(Config{Root: link, CanMount: canMount}), pod)["m"]
 	if got := mode(t, path).Perm(); got != 0o777 {
 		t.Errorf("mode = %o, want 777", got)
 	}
@@ -44,7 +44,7 @@ func TestKernelMemoryEmptyDir(t *testing.T) {
 		t.Errorf("9 MiB of 8: %v", err)
 	}
 
-	next := New(Config{Root: link, CanMount: true}) // the agent's next life
+	next := New(Config{Root: link, CanMount: canMount}) // the agent's next life
 	setUp(t, next, pod)
 	there(t, filepath.Join(path, "fits"))
 	if mounts, err := (kernel{}).Mounts(); err != nil || countBelow(mounts, root) != 1 {

@@ -1,6 +1,7 @@
 package volumes
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,9 +14,9 @@ import (
 // setUpMemory mounts a tmpfs of at most size bytes (0 for the kernel's default,
 // half of the memory) unless one is mounted already: it outlives containers,
 // sandboxes and agents, but not a reboot.
-func (v *Volumes) setUpMemory(path string, size int64) error {
-	if !v.cfg.CanMount {
-		return fmt.Errorf("emptyDir of medium Memory cannot be mounted: %s", v.cfg.WhyNot)
+func (v *Volumes) setUpMemory(ctx context.Context, path string, size int64) error {
+	if can, whyNot := v.cfg.CanMount(ctx); !can {
+		return fmt.Errorf("emptyDir of medium Memory cannot be mounted: %s", whyNot)
 	}
 	if err := os.MkdirAll(path, dirMode); err != nil {
 		return err

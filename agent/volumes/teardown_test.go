@@ -143,7 +143,7 @@ func TestTearDownStopsWithItsContext(t *testing.T) {
 }
 
 func TestTearDownRefusesAStrangersMount(t *testing.T) {
-	v := New(Config{Root: t.TempDir(), CanMount: true})
+	v := New(Config{Root: t.TempDir(), CanMount: canMount})
 	mounts := &table{}
 	v.cfg.Mounter = mounts
 	paths := setUp(t, v, onPod(emptyDir("data", ""), emptyDir("m", v1.StorageMediumMemory)))
@@ -181,7 +181,7 @@ func TestTearDownOfAnotherPodsMounts(t *testing.T) {
 
 func TestTearDownOfABusyMountIsLazyAndSaysSo(t *testing.T) {
 	var log bytes.Buffer
-	v := New(Config{Root: t.TempDir(), CanMount: true, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	v := New(Config{Root: t.TempDir(), CanMount: canMount, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	mounts := &table{busy: map[string]bool{}}
 	v.cfg.Mounter = mounts
 	path := setUp(t, v, onPod(emptyDir("m", v1.StorageMediumMemory)))["m"]

@@ -17,10 +17,12 @@ import (
 
 // Config says where volumes live and what this agent can do.
 type Config struct {
-	Root     string       // root-dir, as the engine sees it too
-	Run      string       // memory-backed directory for volumes that hold secrets
-	CanMount bool         // a mount made here is seen by the engine
-	WhyNot   string       // CanMount false: why, for people
+	Root string // root-dir, as the engine sees it too
+	Run  string // memory-backed directory for volumes that hold secrets
+	// CanMount says whether a mount made here is seen by the engine, and if not,
+	// why, for people. It is asked when such a volume is made: at start the engine
+	// may be away.
+	CanMount func(ctx context.Context) (bool, string)
 	Mounter  Mounter      // nil for the kernel's
 	Logger   *slog.Logger // nil for none
 }
@@ -96,7 +98,7 @@ func (v *Volumes) setUp(ctx context.Context, pod *v1.Pod, volume *v1.Volume) (st
 	case volume.HostPath != nil:
 		return setUpHostPath(volume.Name, volume.HostPath)
 	case volume.EmptyDir != nil || volume.VolumeSource == (v1.VolumeSource{}):
-		path, err := v.setUpEmptyDir(pod, volume)
+		path, err := v.setUpEmptyDir(ctx, pod, volume)
 		return path, nil, err
 	}
 	return "", nil, errors.New("volumes of its type are not supported")

@@ -185,7 +185,7 @@ func TestMemoryEmptyDir(t *testing.T) {
 				pod.Spec.InitContainers = []v1.Container{{Resources: limits(test.init)}}
 			}
 			mounts := &table{}
-			v := New(Config{Root: t.TempDir(), CanMount: true, Mounter: mounts})
+			v := New(Config{Root: t.TempDir(), CanMount: canMount, Mounter: mounts})
 			setUp(t, v, pod)
 			setUp(t, v, pod)
 			if want := []string{test.want}; !reflect.DeepEqual(mounts.options, want) {
@@ -197,14 +197,15 @@ func TestMemoryEmptyDir(t *testing.T) {
 
 func TestMemoryEmptyDirOnAnOlderKernel(t *testing.T) {
 	mounts := &table{oldKernel: true}
-	setUp(t, New(Config{Root: t.TempDir(), CanMount: true, Mounter: mounts}), onPod(emptyDir("m", v1.StorageMediumMemory)))
+	setUp(t, New(Config{Root: t.TempDir(), CanMount: canMount, Mounter: mounts}), onPod(emptyDir("m", v1.StorageMediumMemory)))
 	if want := []string{"mode=777,noswap", "mode=777"}; !reflect.DeepEqual(mounts.options, want) {
 		t.Errorf("mounts %q, want %q", mounts.options, want)
 	}
 }
 
 func TestMemoryEmptyDirIsRefusedWhereTheEngineWouldNotSeeIt(t *testing.T) {
-	v := New(Config{Root: t.TempDir(), WhyNot: "the agent runs in a mount namespace of its own"})
+	cannot := func(context.Context) (bool, string) { return false, "the agent runs in a mount namespace of its own" }
+	v := New(Config{Root: t.TempDir(), CanMount: cannot})
 	_, _, err := v.SetUp(t.Context(), onPod(emptyDir("m", v1.StorageMediumMemory)))
 	if err == nil || !strings.HasSuffix(err.Error(), `: the agent runs in a mount namespace of its own`) {
 		t.Errorf("error = %v", err)
@@ -212,7 +213,7 @@ func TestMemoryEmptyDirIsRefusedWhereTheEngineWouldNotSeeIt(t *testing.T) {
 }
 
 func TestMemoryEmptyDirUnderAStrangersMount(t *testing.T) {
-	v := New(Config{Root: t.TempDir(), CanMount: true})
+	v := New(Config{Root: t.TempDir(), CanMount: canMount})
 	path := v.cfg.Root + "/pods/u1/volumes/kubernetes.io~empty-dir/m"
 	v.cfg.Mounter = &table{mounts: []Mount{{Path: path, Type: "ext4"}}}
 	if _, _, err := v.SetUp(t.Context(), onPod(emptyDir("m", v1.StorageMediumMemory))); err == nil {
@@ -235,3 +236,6 @@ func TestPodsAreListed(t *testing.T) {
 		t.Errorf("got %v, %v; want a and b", uids, err)
 	}
 }
+
+// canMount is a machine on which the agent's mounts reach the engine.
+func canMount(context.Context) (bool, string) { return true, "" }

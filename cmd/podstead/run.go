@@ -18,6 +18,7 @@ import (
 	"github.com/podstead/podstead/agent/events"
 	"github.com/podstead/podstead/agent/podspec"
 	"github.com/podstead/podstead/agent/status"
+	"github.com/podstead/podstead/agent/volumes"
 	"github.com/podstead/podstead/manifests"
 	"github.com/podstead/podstead/runtime"
 	"github.com/podstead/podstead/runtime/docker"
@@ -160,7 +161,7 @@ func (n *node) newAgent(runDir string) (*agent.Agent, error) {
 		Node: podspec.Node{Name: n.id.Name}, HostIPs: hostIPs(), RootDir: n.cfg.RootDir, Sources: n.sourceNames(),
 		Resync: n.cfg.SyncFrequency, MaxPods: n.cfg.MaxPods, SerializeImagePulls: n.cfg.SerializeImagePulls,
 	}, agent.Deps{
-		Runtime: n.engine, Volumes: n.newVolumes(runDir), Events: n.recorder, Store: n.store,
+		Runtime: n.engine, Volumes: volumes.New(volumes.Config{Root: n.cfg.RootDir, Run: runDir, CanMount: n.engine.CanMount, Logger: n.log}), Events: n.recorder, Store: n.store,
 		Clock: clock, Logger: n.log, Registerer: n.registry,
 	})
 }
