@@ -124,7 +124,7 @@ func (c dockerConfig) askHelper(ctx context.Context, name string) (*registry.Aut
 	if answer.Username == "<token>" { // the helpers' word for an identity token
 		return &registry.AuthConfig{IdentityToken: answer.Secret, ServerAddress: server}, nil
 	}
-	return &registry.AuthConfig{Username: answer.Username, Password: answer.Secret, ServerAddress: server}, nil
+	return &registry.AuthConfig{Username: answer.Username, Password: answer.Secret}, nil
 }
 
 // serverOf is the key of an image's registry in docker's configuration.

@@ -107,7 +107,7 @@ func TestHostNamespaces(t *testing.T) {
 // second half is an engine that nobody could look at before.
 func TestSandboxWithoutOOMScore(t *testing.T) {
 	n := newNode(t, "")
-	lower, _ := n.canLowerScore()
+	lower, _ := n.canLowerScore(n.ctx)
 	_, notes, err := n.CreateSandbox(n.ctx, runtime.SandboxConfig{Pod: n.pod()})
 	must(t, err)
 	if told := len(notes) == 1 && notes[0].Reason == reasonNoScore; told == lower {

@@ -25,18 +25,18 @@ const busybox = "podstead-test/busybox:1"
 // it sees. What it made is removed when the test ends.
 type node struct {
 	*Manager
-	t      *testing.T
+	t      testing.TB
 	ctx    context.Context
 	events chan runtime.Event
 }
 
-func newNode(t *testing.T, endpoint string) *node {
+func newNode(t testing.TB, endpoint string) *node {
 	t.Helper()
 	m, err := New(Config{
-		Endpoint:    endpoint,
-		NodeName:    "e2e",
-		NodeID:      "e2e-" + randomHex(),
-		Logger:      slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Endpoint: endpoint,
+		NodeName: "e2e",
+		NodeID:   "e2e-" + randomHex(),
+		Logger:   slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -191,7 +191,7 @@ func privateEngine(t *testing.T, flags ...string) (endpoint string) {
 	return endpoint
 }
 
-func hack(t *testing.T, env []string, script string, args ...string) {
+func hack(t testing.TB, env []string, script string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("../../hack/"+script, args...)
 	cmd.Env = append(os.Environ(), env...)
@@ -200,14 +200,7 @@ func hack(t *testing.T, env []string, script string, args ...string) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func wantIs(t *testing.T, err, kind error) {
+func wantIs(t testing.TB, err, kind error) {
 	t.Helper()
 	if !errors.Is(err, kind) {
 		t.Fatalf("got %v, want %v", err, kind)

@@ -20,6 +20,7 @@ var (
 	errOOMScore    = errors.New("oom score refused")
 	errNotRunning  = errors.New("container is not running")
 	errRemoving    = errors.New("removal is in progress")
+	errOverlap     = errors.New("subnet overlaps another")
 )
 
 // engineError is an engine's refusal: the engine's own words, and what they
@@ -96,6 +97,8 @@ func phrases() []struct {
 		{"failed to join pid namespace", runtime.ErrSandboxGone},
 		{"is already in use by container", errNameTaken},
 		{"already in progress", errRemoving},
+		{"pool overlaps", errOverlap},
+		{"networks have overlapping", errOverlap},
 		{"containerd.sock", runtime.ErrUnavailable},
 		{"ttrpc: closed", runtime.ErrUnavailable},
 		{"shutting down", runtime.ErrUnavailable},

@@ -37,7 +37,7 @@ func (m *Manager) learnFacts(ctx context.Context) (facts, error) {
 	if err != nil {
 		return facts{}, fmt.Errorf("ask engine about itself: %w", err)
 	}
-	lower, reason := m.canLowerScore()
+	lower, reason := m.canLowerScore(ctx)
 	if !lower {
 		m.log.Info("sandboxes run without an oom score of their own", "reason", reason)
 	}

@@ -70,6 +70,8 @@ func (m *Manager) findNetwork(ctx context.Context) (string, error) {
 	return oldest.ID, nil
 }
 
+// makeNetwork takes the first subnet that is free as far as is to be seen from
+// here, and the next when the engine, which may be elsewhere, knows better.
 func (m *Manager) makeNetwork(ctx context.Context) (string, error) {
 	others, err := m.engine.listNetworks(ctx)
 	if err != nil {
@@ -79,24 +81,30 @@ func (m *Manager) makeNetwork(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	subnet, err := m.subnet(append(subnetsOf(others), covered(routes)...))
-	if err != nil {
-		return "", err
-	}
 	mtu := m.cfg.MTU
 	if mtu == 0 {
 		mtu = deviceMTU(defaultDevice(routes))
 	}
-	opts := networkOptions(subnet, mtu)
-	if hasIPv6(others) {
-		withIPv6(&opts, localIPv6())
+	taken := append(subnetsOf(others), covered(routes)...)
+	for {
+		subnet, err := m.subnet(taken)
+		if err != nil {
+			return "", err
+		}
+		opts := networkOptions(subnet, mtu)
+		if hasIPv6(others) {
+			withIPv6(&opts, localIPv6())
+		}
+		id, err := m.engine.createNetwork(ctx, networkName, opts)
+		if errors.Is(err, errOverlap) && m.cfg.PodCIDR == "" {
+			taken = append(taken, subnet)
+			continue
+		}
+		if err == nil {
+			m.log.Info("made the pod network", "network", short(id), "subnet", subnet, "mtu", mtu, "ipv6", *opts.EnableIPv6)
+		}
+		return id, err
 	}
-	id, err := m.engine.createNetwork(ctx, networkName, opts)
-	if err != nil {
-		return "", err
-	}
-	m.log.Info("made the pod network", "network", short(id), "subnet", subnet, "mtu", mtu, "ipv6", *opts.EnableIPv6)
-	return id, nil
 }
 
 // subnet is the configured one, or a free one.

@@ -60,12 +60,12 @@ var errElsewhere = errors.New("the engine's process is not visible to this one")
 
 // enginePID finds the process that serves the engine's socket. A socket made
 // by systemd bears systemd's credentials; the engine's own pid file tells then.
-func (m *Manager) enginePID() (string, error) {
+func (m *Manager) enginePID(ctx context.Context) (string, error) {
 	socket, local := strings.CutPrefix(m.engine.endpoint, "unix://")
 	if !local {
 		return "", errElsewhere
 	}
-	pid, err := peer(socket)
+	pid, err := peer(ctx, socket)
 	if err != nil {
 		return "", err
 	}
@@ -89,8 +89,8 @@ func (m *Manager) enginePID() (string, error) {
 
 // peer returns the process that listens on a unix socket, 0 when it lives in
 // a PID namespace that this one can't see.
-func peer(socket string) (int, error) {
-	conn, err := (&net.Dialer{}).DialContext(context.Background(), "unix", socket)
+func peer(ctx context.Context, socket string) (int, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	if err != nil {
 		return 0, err
 	}
@@ -113,8 +113,8 @@ func peer(socket string) (int, error) {
 // canLowerScore tells whether the engine may give a process a negative oom
 // score. An engine that can't be looked at is trusted to: a refusal comes at
 // start, and is dealt with there.
-func (m *Manager) canLowerScore() (bool, string) {
-	pid, err := m.enginePID()
+func (m *Manager) canLowerScore(ctx context.Context) (bool, string) {
+	pid, err := m.enginePID(ctx)
 	if err != nil {
 		return true, ""
 	}

@@ -29,6 +29,9 @@ func (m *Manager) Pull(ctx context.Context, req runtime.ImageRequest) (runtime.I
 	if err != nil {
 		return runtime.Image{}, err
 	}
+	if strings.HasPrefix(name, "sha256:") {
+		return runtime.Image{}, fmt.Errorf("%w %q: an id names no registry to pull from", runtime.ErrInvalidImageName, req.Ref)
+	}
 	auths, authErr := nodeCredentials(ctx, name)
 	for _, auth := range auths {
 		if err = m.pullOnce(ctx, name, auth, req.Progress); err == nil || !credentialsRefused(err) {

@@ -16,16 +16,16 @@ import (
 // engine's mount namespace can't be compared with this one, the engine is
 // asked to bind a fresh directory of it, without starting anything.
 func (m *Manager) CheckRoot(ctx context.Context, rootDir string) error {
-	if same, err := m.sameMounts(); err == nil && same {
+	if same, err := m.sameMounts(ctx); err == nil && same {
 		return nil
 	}
 	fresh, err := os.MkdirTemp(rootDir, ".engine-sees-")
 	if err != nil {
-		return fmt.Errorf("check root directory: %w", err)
+		return fmt.Errorf("check root directory %s: %w", rootDir, err)
 	}
 	defer os.Remove(fresh)
 	if err := m.tryBind(ctx, fresh); err != nil {
-		return fmt.Errorf("engine does not see root directory %s: %w", rootDir, err)
+		return fmt.Errorf("check that the engine sees root directory %s: %w", rootDir, err)
 	}
 	return nil
 }
@@ -60,8 +60,8 @@ func (m *Manager) tryBind(ctx context.Context, dir string) error {
 
 // CanMount tells whether a mount made by this process reaches the engine and
 // its containers, and why not.
-func (m *Manager) CanMount(context.Context) (bool, string) {
-	same, err := m.sameMounts()
+func (m *Manager) CanMount(ctx context.Context) (bool, string) {
+	same, err := m.sameMounts(ctx)
 	switch {
 	case err != nil:
 		return false, fmt.Sprintf("whether the engine shares this process's mounts is unknown: %v", err)
@@ -78,8 +78,8 @@ func (m *Manager) CanMount(context.Context) (bool, string) {
 	return true, ""
 }
 
-func (m *Manager) sameMounts() (bool, error) {
-	pid, err := m.enginePID()
+func (m *Manager) sameMounts(ctx context.Context) (bool, error) {
+	pid, err := m.enginePID(ctx)
 	if err != nil {
 		return false, err
 	}
