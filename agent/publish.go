@@ -8,15 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podstead/podstead/agent/status"
+	"github.com/podstead/podstead/manifests"
 	"github.com/podstead/podstead/sources"
-)
-
-// Annotations under which a shown pod says where it comes from. They are added
-// on the way out and are no part of the pod.
-const (
-	AnnotationSource   = "podstead/source"
-	AnnotationManifest = "podstead/manifest"
-	AnnotationRevision = "podstead/revision"
 )
 
 // publish generates the pod's status from the newest observation and gives it to
@@ -49,11 +42,11 @@ func shown(pod sources.Pod, s v1.PodStatus) *v1.Pod {
 	if out.Annotations == nil {
 		out.Annotations = map[string]string{}
 	}
-	out.Annotations[AnnotationSource] = pod.Origin.Source
-	out.Annotations[AnnotationManifest] = pod.Origin.Unit
+	out.Annotations[manifests.AnnotationSource] = pod.Origin.Source
+	out.Annotations[manifests.AnnotationManifest] = pod.Origin.Unit
 	if pod.Origin.Line > 0 {
-		out.Annotations[AnnotationManifest] = fmt.Sprintf("%s:%d", pod.Origin.Unit, pod.Origin.Line)
+		out.Annotations[manifests.AnnotationManifest] = fmt.Sprintf("%s:%d", pod.Origin.Unit, pod.Origin.Line)
 	}
-	out.Annotations[AnnotationRevision] = pod.Origin.Revision
+	out.Annotations[manifests.AnnotationRevision] = pod.Origin.Revision
 	return out
 }

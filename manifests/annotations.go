@@ -17,6 +17,15 @@ const (
 	annotationDevices  = "podstead/devices"
 )
 
+// Annotations under which a pod is shown with where it comes from. They are put
+// on a shown pod and are no part of one; in a manifest made from what was shown
+// they mean nothing.
+const (
+	AnnotationSource   = "podstead/source"
+	AnnotationManifest = "podstead/manifest"
+	AnnotationRevision = "podstead/revision"
+)
+
 // checkAnnotations judges the annotations of a pod as fieldRules judges its
 // fields: those that ask for something that is not done are refused.
 func (c *supportCheck) checkAnnotations(annotations *node) {
@@ -31,7 +40,7 @@ func (c *supportCheck) checkAnnotations(annotations *node) {
 		switch {
 		case f.key == annotationMirror:
 			c.refuse(f, path, "a copy of a mirror pod: remove this annotation and the node's name from metadata.name")
-		case f.key == annotationHash || f.key == annotationSource || f.key == annotationSeen:
+		case isShown(f.key):
 			c.ignored = append(c.ignored, typeFault{line: f.line, column: f.column, path: path})
 		case strings.HasPrefix(f.key, annotationAppArmor) && f.value.scalar != "runtime/default":
 			c.refuse(f, path, "not supported yet: AppArmor profiles (planned)")
@@ -39,6 +48,15 @@ func (c *supportCheck) checkAnnotations(annotations *node) {
 			c.refuse(f, path, fmt.Sprintf("not supported yet: annotation %s (planned)", cut(f.key, 60)))
 		}
 	}
+}
+
+// isShown reports an annotation that the node puts on what it shows.
+func isShown(key string) bool {
+	switch key {
+	case annotationHash, annotationSource, annotationSeen, AnnotationSource, AnnotationManifest, AnnotationRevision:
+		return true
+	}
+	return false
 }
 
 // shapesContainers reports whether an annotation decides how containers are

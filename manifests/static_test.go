@@ -65,13 +65,13 @@ func TestWhatAServerSetIsIgnoredWithAWarning(t *testing.T) {
   generateName: lamp-
   ownerReferences: [{apiVersion: v1, kind: Node, name: a, uid: b}]
   managedFields: [{anything: {of: any}, version: 1}]
-  annotations: {kubernetes.io/config.seen: x, kubernetes.io/config.hash: z}
+  annotations: {kubernetes.io/config.seen: x, kubernetes.io/config.hash: z, podstead/source: file}
 `, 1) + "status: {phase: Running, newer: than us}\n"
 	pod, warnings, faults := Static(decodeOne(t, data), edge)
 	if len(faults) > 0 {
 		t.Fatal(lines(faults))
 	}
-	sameLines(t, lines(warnings), []string{"pod.yaml:5:3: ignored, for the node decides it: metadata.uid, metadata.resourceVersion, metadata.creationTimestamp, metadata.generateName, metadata.ownerReferences, metadata.managedFields, status, metadata.annotations[kubernetes.io/config.seen], metadata.annotations[kubernetes.io/config.hash]"})
+	sameLines(t, lines(warnings), []string{"pod.yaml:5:3: ignored, for the node decides it: metadata.uid, metadata.resourceVersion, metadata.creationTimestamp, metadata.generateName, metadata.ownerReferences, metadata.managedFields, status, metadata.annotations[kubernetes.io/config.seen], metadata.annotations[kubernetes.io/config.hash], metadata.annotations[podstead/source]"})
 	if pod.UID == "fixed-1" || pod.ResourceVersion+pod.GenerateName != "" || pod.OwnerReferences != nil || !pod.CreationTimestamp.IsZero() {
 		t.Errorf("metadata %+v", pod.ObjectMeta)
 	}

@@ -82,9 +82,6 @@ func (c *checked) file(path string, node manifests.Node) {
 	for _, f := range faults {
 		broken[f.Place.Document] = true
 	}
-	if len(docs) == 0 && len(faults) == 0 {
-		c.faults = append(c.faults, manifests.Fault{Place: manifests.Place{Unit: path}, Message: "holds no document"})
-	}
 	for _, doc := range docs {
 		if !broken[doc.Place.Document] {
 			c.document(doc, node)

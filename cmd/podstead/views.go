@@ -12,9 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/podstead/podstead/agent"
 	"github.com/podstead/podstead/agent/api"
 	"github.com/podstead/podstead/agent/status"
+	"github.com/podstead/podstead/manifests"
 )
 
 func podView() view[v1.Pod] {
@@ -46,8 +46,8 @@ func podCells(p *v1.Pod, now time.Time) []any {
 	}
 	return []any{
 		p.Name, fmt.Sprintf("%d/%d", ready, total), word, counted, age(born, now),
-		cmp.Or(p.Status.PodIP, "<none>"), cmp.Or(p.Spec.NodeName, "<none>"), cmp.Or(p.Annotations[agent.AnnotationSource], "<none>"),
-		cmp.Or(p.Annotations[agent.AnnotationRevision], "<none>"), string(p.UID),
+		cmp.Or(p.Status.PodIP, "<none>"), cmp.Or(p.Spec.NodeName, "<none>"), cmp.Or(p.Annotations[manifests.AnnotationSource], "<none>"),
+		cmp.Or(p.Annotations[manifests.AnnotationRevision], "<none>"), string(p.UID),
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podstead/podstead/agent"
 	"github.com/podstead/podstead/agent/api"
+	"github.com/podstead/podstead/manifests"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -45,7 +45,7 @@ func somePods() []v1.Pod {
 	started := ago(3 * time.Hour)
 	web := v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "web-n1", Namespace: "default", UID: types.UID("u1"),
-			Annotations: map[string]string{agent.AnnotationSource: "file", agent.AnnotationRevision: "sha256:0123456789ab"}},
+			Annotations: map[string]string{manifests.AnnotationSource: "file", manifests.AnnotationRevision: "sha256:0123456789ab"}},
 		Spec: v1.PodSpec{NodeName: "n1", Containers: []v1.Container{{Name: "main"}}},
 		Status: v1.PodStatus{Phase: v1.PodRunning, PodIP: "10.112.0.2", StartTime: &started,
 			Conditions: []v1.PodCondition{{Type: v1.PodReady, Status: v1.ConditionTrue}},
