@@ -95,6 +95,7 @@ func phrases() []struct {
 		{"non-running container", runtime.ErrSandboxGone},
 		{"failed to join ipc namespace", runtime.ErrSandboxGone},
 		{"failed to join pid namespace", runtime.ErrSandboxGone},
+		{"namespace path: lstat /proc/", runtime.ErrSandboxGone},
 		{"is already in use by container", errNameTaken},
 		{"already in progress", errRemoving},
 		{"pool overlaps", errOverlap},

@@ -35,6 +35,7 @@ func TestMeaning(t *testing.T) {
 		{name: "sandbox stopped, engine 20.10", call: start, status: cerrdefs.ErrConflict, text: "cannot join network of a non running container: 5f3e", want: runtime.ErrSandboxGone},
 		{name: "sandbox stopped, engine 28", call: start, status: cerrdefs.ErrConflict, text: "cannot join network namespace of a non running container: container k8s_POD is exited", want: runtime.ErrSandboxGone},
 		{name: "sandbox stopped, by its PIDs", call: start, status: cerrdefs.ErrConflict, text: "Container 5f3e is not running", want: runtime.ErrSandboxGone},
+		{name: "sandbox ended meanwhile", call: start, status: cerrdefs.ErrInternal, text: "failed to create shim task: OCI runtime create failed: runc create failed: unable to create new parent process: namespace path: lstat /proc/10261/ns/ipc: no such file or directory: unknown", want: runtime.ErrSandboxGone},
 		{name: "sandbox removed", call: start, status: cerrdefs.ErrNotFound, text: "No such container: 5f3e", want: runtime.ErrSandboxGone},
 		{name: "sandbox removed before create", call: create, status: cerrdefs.ErrNotFound, text: "No such container: 5f3e", want: runtime.ErrSandboxGone},
 		{name: "itself removed", call: start, status: cerrdefs.ErrNotFound, text: "No such container: c0ffee", want: runtime.ErrNotFound},
