@@ -132,7 +132,7 @@ func (l *loop) compare(seen look) *[]<-chan struct{} {
 		}
 	}
 	for uid, w := range l.workers {
-		if w.saw() == summarize(listed[uid]) {
+		if !w.isBehind(listed[uid]) {
 			continue
 		}
 		ack := make(chan struct{})

@@ -30,6 +30,8 @@ type worker struct {
 	mail  *mailbox
 	// seen is the summary of the last observation, which the loop compares with its lists.
 	seen atomic.Pointer[string]
+	// troubled is set while the last try failed; a look at the engine is then worth another.
+	troubled atomic.Bool
 
 	acks     []chan<- struct{} // of those who wait for a look at the pod
 	order    order
@@ -75,8 +77,11 @@ func newWorker(a *Agent, t *tenant, o order) *worker {
 	return w
 }
 
-// saw is the summary of the newest observation. Called by the loop.
-func (w *worker) saw() string { return *w.seen.Load() }
+// isBehind reports whether what a list shows differs from what the worker saw,
+// or whether it waits to try again what the engine's answer may have cured.
+func (w *worker) isBehind(listed runtime.Pod) bool {
+	return w.troubled.Load() || *w.seen.Load() != summarize(listed)
+}
 
 // run works until the pod is gone or ctx ends; pods outlive their workers.
 func (w *worker) run(ctx context.Context) {
@@ -252,6 +257,7 @@ func (w *worker) save() error {
 // nil says that it is over.
 func (w *worker) trouble(err error) time.Duration {
 	const key = "trouble"
+	w.troubled.Store(err != nil)
 	if err == nil {
 		if w.told[key] != "" {
 			w.log.Info("pod is in order again")
