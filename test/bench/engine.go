@@ -89,8 +89,13 @@ func (e *engine) kill(ctx context.Context, id string) error {
 	return e.call(ctx, http.MethodPost, "/containers/"+id+"/kill?signal=KILL", nil, nil)
 }
 
+// remove is content with a container that is gone already.
 func (e *engine) remove(ctx context.Context, id string) error {
-	return e.call(ctx, http.MethodDelete, "/containers/"+id+"?force=1&v=1", nil, nil)
+	err := e.call(ctx, http.MethodDelete, "/containers/"+id+"?force=1&v=1", nil, nil)
+	if err != nil && strings.Contains(err.Error(), "404 Not Found") {
+		return nil
+	}
+	return err
 }
 
 func (e *engine) ping(ctx context.Context) error {

@@ -12,7 +12,7 @@ import (
 const many = 30
 
 // fewer is how many pairs rows take whose every side starts 30 pods.
-func (l *lab) fewer() int { return max(10, l.cfg.pairs/3) }
+func (l *lab) fewer() int { return min(l.cfg.pairs, max(10, l.cfg.pairs/3)) }
 
 func measureThirty(ctx context.Context, l *lab) (result, error) {
 	a, sc, err := l.bothSides(ctx, "thirty", shape{})
