@@ -122,7 +122,7 @@ owned() {
 	for process in /proc/[0-9]*; do
 		pid=${process#/proc/}
 		[ "$pid" != $$ ] || continue
-		case $(tr '\0' ' ' <"$process/cmdline" 2>/dev/null) in
+		case $({ tr '\0' ' ' <"$process/cmdline"; } 2>/dev/null) in
 		*dockerd*"$1/"* | *containerd*"$1/"*) echo "$pid" ;;
 		esac
 	done
@@ -133,19 +133,34 @@ gone() {
 	[ ! -e "/proc/$1" ] || grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null
 }
 
+# running DIR: the process of the dockerd there, if it lives.
+running() {
+	pid=$(cat "$1/docker.pid" 2>/dev/null || true)
+	[ -n "$pid" ] && { tr '\0' ' ' <"/proc/$pid/cmdline"; } 2>/dev/null | grep -qF "$1/" && echo "$pid"
+}
+
+# empty DIR: the engine removes its containers and networks, for nobody else
+# knows them all. One that was killed is started once more for that.
+empty() {
+	host=unix://$1/docker.sock
+	if pid=$(running "$1"); then
+		kill -CONT "$pid"
+	else
+		"$0" private "$1" || return
+	fi
+	timeout 60 docker --host "$host" ps -aq | xargs -r timeout 60 docker --host "$host" rm -fv || return
+	timeout 60 docker --host "$host" network prune -f
+}
+
 private_stop() {
 	[ -d "$1" ] || {
 		say "$1 is not there; nothing to do"
 		return
 	}
 	dir=$(cd "$1" && pwd)
-	pid=$(cat "$dir/docker.pid" 2>/dev/null || true)
-	if [ -n "$pid" ] && tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -qF "$dir/"; then
-		kill -CONT "$pid"
-		# shellcheck disable=SC2046 # ids are words
-		timeout 20 docker --host "unix://$dir/docker.sock" rm -fv $(docker --host "unix://$dir/docker.sock" ps -aq) >/dev/null 2>&1 || true
-		timeout 20 docker --host "unix://$dir/docker.sock" network prune -f >/dev/null 2>&1 || true
-		kill "$pid" 2>/dev/null || true
+	empty "$dir" >/dev/null 2>&1 || say "its containers could not be removed; taking away what is to be seen"
+	if pid=$(running "$dir"); then
+		kill "$pid"
 		await 20 gone "$pid" || kill -KILL "$pid"
 	fi
 	for signal in TERM KILL; do

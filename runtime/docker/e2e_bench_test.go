@@ -36,27 +36,27 @@ func (n *node) timed(start func(runtime.PodRef)) time.Duration {
 	begin := time.Now()
 	start(pod)
 	took := time.Since(begin)
-	found, err := n.Pod(n.ctx, pod.UID)
+	found, err := n.Pod(n.t.Context(), pod.UID)
 	must(n.t, err)
 	for _, c := range found.Containers {
-		must(n.t, n.Remove(n.ctx, c.ID))
+		must(n.t, n.Remove(n.t.Context(), c.ID))
 	}
 	for _, s := range found.Sandboxes {
-		must(n.t, n.Remove(n.ctx, s.ID))
+		must(n.t, n.Remove(n.t.Context(), s.ID))
 	}
 	return took
 }
 
 func (n *node) startBare(pod runtime.PodRef) {
-	in, err := n.surroundings(n.ctx)
+	in, err := n.surroundings(n.t.Context())
 	must(n.t, err)
-	in.networkID, err = n.network.get(n.ctx, n.findOrMakeNetwork)
+	in.networkID, err = n.network.get(n.t.Context(), n.findOrMakeNetwork)
 	must(n.t, err)
 	api := n.engine.current()
 	start := func(s spec) string {
-		created, err := api.ContainerCreate(n.ctx, s.config, s.host, s.network, nil, s.name)
+		created, err := api.ContainerCreate(n.t.Context(), s.config, s.host, s.network, nil, s.name)
 		must(n.t, err)
-		must(n.t, api.ContainerStart(n.ctx, created.ID, container.StartOptions{}))
+		must(n.t, api.ContainerStart(n.t.Context(), created.ID, container.StartOptions{}))
 		return created.ID
 	}
 	sandbox := start(sandboxSpec(runtime.SandboxConfig{Pod: pod}, in))

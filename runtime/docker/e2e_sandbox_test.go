@@ -23,7 +23,7 @@ func TestPauseIsSmallAndLeavesOnTerm(t *testing.T) {
 		t.Errorf("pause takes %d KiB", kib)
 	}
 	begin := time.Now()
-	must(t, n.Signal(n.ctx, sandbox.ID, "TERM"))
+	must(t, n.Signal(n.t.Context(), sandbox.ID, "TERM"))
 	n.await(runtime.Event{Kind: runtime.EventDied, ID: sandbox.ID})
 	if took := time.Since(begin); took > 2*time.Second {
 		t.Errorf("pause left after %v", took)
@@ -107,8 +107,8 @@ func TestHostNamespaces(t *testing.T) {
 // second half is an engine that nobody could look at before.
 func TestSandboxWithoutOOMScore(t *testing.T) {
 	n := newNode(t, "")
-	lower, _ := n.canLowerScore(n.ctx)
-	_, notes, err := n.CreateSandbox(n.ctx, runtime.SandboxConfig{Pod: n.pod()})
+	lower, _ := n.canLowerScore(n.t.Context())
+	_, notes, err := n.CreateSandbox(n.t.Context(), runtime.SandboxConfig{Pod: n.pod()})
 	must(t, err)
 	if told := len(notes) == 1 && notes[0].Reason == reasonNoScore; told == lower {
 		t.Errorf("the engine can: %v, notes %v", lower, notes)
@@ -119,17 +119,17 @@ func TestSandboxWithoutOOMScore(t *testing.T) {
 	trusting := newNode(t, "")
 	trusting.proc = procfs(t.TempDir())
 	pod := trusting.pod()
-	id, notes, err := trusting.CreateSandbox(trusting.ctx, runtime.SandboxConfig{Pod: pod, HostNetwork: true})
+	id, notes, err := trusting.CreateSandbox(trusting.t.Context(), runtime.SandboxConfig{Pod: pod, HostNetwork: true})
 	must(t, err)
 	if len(notes) != 0 {
 		t.Errorf("notes %v", notes)
 	}
-	started, err := trusting.StartSandbox(trusting.ctx, id)
+	started, err := trusting.StartSandbox(trusting.t.Context(), id)
 	must(t, err)
 	if started.ID == id || len(started.Notes) != 1 || started.Notes[0].Reason != reasonNoScore {
 		t.Errorf("started %+v from %s", started, id)
 	}
-	observed, err := trusting.Pod(trusting.ctx, pod.UID)
+	observed, err := trusting.Pod(trusting.t.Context(), pod.UID)
 	must(t, err)
 	if len(observed.Sandboxes) != 1 || observed.Sandboxes[0].State != runtime.StateRunning {
 		t.Errorf("observed %+v", observed)
@@ -141,25 +141,25 @@ func TestSandboxWithoutOOMScore(t *testing.T) {
 func TestPrunedNetwork(t *testing.T) {
 	endpoint := privateEngine(t)
 	n := newNode(t, endpoint)
-	first, err := n.network.get(n.ctx, n.findOrMakeNetwork)
+	first, err := n.network.get(n.t.Context(), n.findOrMakeNetwork)
 	must(t, err)
-	if other, err := newNode(t, endpoint).findOrMakeNetwork(n.ctx); err != nil || other != first {
+	if other, err := newNode(t, endpoint).findOrMakeNetwork(n.t.Context()); err != nil || other != first {
 		t.Errorf("another agent found %s, %v; want %s", other, err, first)
 	}
-	must(t, n.engine.removeNetwork(n.ctx, first))
+	must(t, n.engine.removeNetwork(n.t.Context(), first))
 	pod := n.pod()
 	before := n.sandbox(runtime.SandboxConfig{Pod: pod, Names: []string{"a.default.pod.x"}})
 	if len(before.IPs) != 1 {
 		t.Errorf("pruned before create: %+v", before)
 	}
-	must(t, n.Remove(n.ctx, before.ID))
+	must(t, n.Remove(n.t.Context(), before.ID))
 
-	created, _, err := n.CreateSandbox(n.ctx, runtime.SandboxConfig{Pod: pod, Attempt: 1, Names: []string{"b.default.pod.x"}})
+	created, _, err := n.CreateSandbox(n.t.Context(), runtime.SandboxConfig{Pod: pod, Attempt: 1, Names: []string{"b.default.pod.x"}})
 	must(t, err)
-	second, err := n.network.get(n.ctx, n.findOrMakeNetwork)
+	second, err := n.network.get(n.t.Context(), n.findOrMakeNetwork)
 	must(t, err)
-	must(t, n.engine.removeNetwork(n.ctx, second))
-	after, err := n.StartSandbox(n.ctx, created)
+	must(t, n.engine.removeNetwork(n.t.Context(), second))
+	after, err := n.StartSandbox(n.t.Context(), created)
 	must(t, err)
 	if after.ID == created || len(after.IPs) != 1 {
 		t.Errorf("pruned between create and start: %+v", after)
@@ -186,14 +186,14 @@ func TestEngineRestartsAndHangs(t *testing.T) {
 	daemon := enginePIDOf(t, dir)
 	must(t, syscall.Kill(daemon, syscall.SIGKILL))
 	n.await(runtime.Event{Kind: runtime.EventResync})
-	_, err := n.Pod(n.ctx, pod.UID)
+	_, err := n.Pod(n.t.Context(), pod.UID)
 	wantIs(t, err, runtime.ErrUnavailable)
 	hack(t, nil, "engine.sh", "private", dir, "--live-restore")
 	n.await(runtime.Event{Kind: runtime.EventResync})
 	if c := n.container(pod.UID, id); c.State != runtime.StateRunning {
 		t.Errorf("after the restart: %+v", c)
 	}
-	must(t, n.Signal(n.ctx, id, "KILL"))
+	must(t, n.Signal(n.t.Context(), id, "KILL"))
 	n.await(runtime.Event{Kind: runtime.EventDied, ID: id})
 
 	daemon = enginePIDOf(t, dir)
@@ -203,7 +203,7 @@ func TestEngineRestartsAndHangs(t *testing.T) {
 	_, err = n.Engine(ctx)
 	wantIs(t, err, runtime.ErrUnavailable)
 	must(t, syscall.Kill(daemon, syscall.SIGCONT))
-	_, err = n.Engine(n.ctx)
+	_, err = n.Engine(n.t.Context())
 	must(t, err)
 }
 

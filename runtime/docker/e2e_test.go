@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -26,7 +25,6 @@ const busybox = "podstead-test/busybox:1"
 type node struct {
 	*Manager
 	t      testing.TB
-	ctx    context.Context
 	events chan runtime.Event
 }
 
@@ -36,12 +34,12 @@ func newNode(t testing.TB, endpoint string) *node {
 		Endpoint: endpoint,
 		NodeName: "e2e",
 		NodeID:   "e2e-" + randomHex(),
-		Logger:   slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Logger:   slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node{Manager: m, t: t, ctx: t.Context(), events: make(chan runtime.Event, 1000)}
+	n := &node{Manager: m, t: t, events: make(chan runtime.Event, 1000)}
 	t.Cleanup(n.clean)
 	return n
 }
@@ -66,7 +64,7 @@ func (n *node) clean() {
 // once it stands.
 func (n *node) follow() {
 	n.t.Helper()
-	ctx, cancel := context.WithCancel(n.ctx)
+	ctx, cancel := context.WithCancel(n.t.Context())
 	done := make(chan error)
 	go func() { done <- n.Run(ctx, n.events) }()
 	n.t.Cleanup(func() {
@@ -103,11 +101,11 @@ func (n *node) pod() runtime.PodRef {
 // sandbox creates and starts one.
 func (n *node) sandbox(cfg runtime.SandboxConfig) runtime.StartedSandbox {
 	n.t.Helper()
-	id, _, err := n.CreateSandbox(n.ctx, cfg)
+	id, _, err := n.CreateSandbox(n.t.Context(), cfg)
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	started, err := n.StartSandbox(n.ctx, id)
+	started, err := n.StartSandbox(n.t.Context(), id)
 	if err != nil {
 		n.t.Fatal(err)
 	}
@@ -117,11 +115,11 @@ func (n *node) sandbox(cfg runtime.SandboxConfig) runtime.StartedSandbox {
 // run creates and starts a container.
 func (n *node) run(cfg runtime.ContainerConfig) string {
 	n.t.Helper()
-	id, _, err := n.CreateContainer(n.ctx, cfg)
+	id, _, err := n.CreateContainer(n.t.Context(), cfg)
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	if err := n.StartContainer(n.ctx, id); err != nil {
+	if err := n.StartContainer(n.t.Context(), id); err != nil {
 		n.t.Fatal(err)
 	}
 	return id
@@ -133,7 +131,7 @@ func (n *node) finish(cfg runtime.ContainerConfig) (runtime.Container, string) {
 	id := n.run(cfg)
 	n.await(runtime.Event{Kind: runtime.EventDied, ID: id})
 	var out bytes.Buffer
-	if err := n.Logs(n.ctx, id, runtime.LogOptions{Follow: true}, &out, &out); err != nil {
+	if err := n.Logs(n.t.Context(), id, runtime.LogOptions{Follow: true}, &out, &out); err != nil {
 		n.t.Fatal(err)
 	}
 	return n.container(cfg.Pod.UID, id), out.String()
@@ -141,7 +139,7 @@ func (n *node) finish(cfg runtime.ContainerConfig) (runtime.Container, string) {
 
 func (n *node) container(uid, id string) runtime.Container {
 	n.t.Helper()
-	pod, err := n.Pod(n.ctx, uid)
+	pod, err := n.Pod(n.t.Context(), uid)
 	if err != nil {
 		n.t.Fatal(err)
 	}
@@ -156,7 +154,7 @@ func (n *node) container(uid, id string) runtime.Container {
 
 func (n *node) inspect(id string) container.InspectResponse {
 	n.t.Helper()
-	found, err := n.engine.inspectContainer(n.ctx, id)
+	found, err := n.engine.inspectContainer(n.t.Context(), id)
 	if err != nil {
 		n.t.Fatal(err)
 	}
@@ -180,7 +178,7 @@ func privateEngine(t *testing.T, flags ...string) (endpoint string) {
 	if os.Getuid() != 0 {
 		t.Skip("a private engine takes root")
 	}
-	dir, err := os.MkdirTemp("/tmp", "pse") // short: a socket's path may have 107 bytes
+	dir, err := os.MkdirTemp("/tmp", "pse") //nolint:usetesting // short: a socket's path may have 107 bytes
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,58 +28,58 @@ func TestEveryVerbTwice(t *testing.T) {
 	pod := n.pod()
 	sandboxConfig := runtime.SandboxConfig{Pod: pod, Hostname: "web", Names: []string{"web.default.pod.cluster.local"}}
 
-	sandbox, _, err := n.CreateSandbox(n.ctx, sandboxConfig)
+	sandbox, _, err := n.CreateSandbox(n.t.Context(), sandboxConfig)
 	must(t, err)
-	again, _, err := n.CreateSandbox(n.ctx, sandboxConfig)
+	again, _, err := n.CreateSandbox(n.t.Context(), sandboxConfig)
 	must(t, err)
 	if again != sandbox {
 		t.Errorf("second create made %s beside %s", again, sandbox)
 	}
-	first, err := n.StartSandbox(n.ctx, sandbox)
+	first, err := n.StartSandbox(n.t.Context(), sandbox)
 	must(t, err)
-	second, err := n.StartSandbox(n.ctx, sandbox)
+	second, err := n.StartSandbox(n.t.Context(), sandbox)
 	must(t, err)
 	if len(first.IPs) != 1 || !slices.Equal(first.IPs, second.IPs) || first.ID != second.ID {
 		t.Errorf("started as %+v, then %+v", first, second)
 	}
 
 	cfg := script(pod, first.ID, "echo hello; sleep 1000")
-	id, _, err := n.CreateContainer(n.ctx, cfg)
+	id, _, err := n.CreateContainer(n.t.Context(), cfg)
 	must(t, err)
-	again, _, err = n.CreateContainer(n.ctx, cfg)
+	again, _, err = n.CreateContainer(n.t.Context(), cfg)
 	must(t, err)
 	if again != id {
 		t.Errorf("second create made %s beside %s", again, id)
 	}
-	must(t, n.StartContainer(n.ctx, id))
-	must(t, n.StartContainer(n.ctx, id))
+	must(t, n.StartContainer(n.t.Context(), id))
+	must(t, n.StartContainer(n.t.Context(), id))
 	if c := n.container(pod.UID, id); c.State != runtime.StateRunning {
 		t.Errorf("state %s", c.State)
 	}
 
-	must(t, n.Signal(n.ctx, id, "KILL"))
+	must(t, n.Signal(n.t.Context(), id, "KILL"))
 	n.await(runtime.Event{Kind: runtime.EventDied, ID: id})
-	must(t, n.Signal(n.ctx, id, "KILL"))
+	must(t, n.Signal(n.t.Context(), id, "KILL"))
 	if c := n.container(pod.UID, id); c.State != runtime.StateExited || c.ExitCode != 137 || c.Reason != "Error" {
 		t.Errorf("after KILL: %+v", c)
 	}
-	must(t, n.StartContainer(n.ctx, id)) // it ran: an attempt is made once
+	must(t, n.StartContainer(n.t.Context(), id)) // it ran: an attempt is made once
 	if c := n.container(pod.UID, id); c.State != runtime.StateExited {
 		t.Errorf("started again: %+v", c)
 	}
 
-	must(t, n.Remove(n.ctx, id))
-	must(t, n.Remove(n.ctx, id))
-	must(t, n.Signal(n.ctx, id, "TERM"))
-	must(t, n.Signal(n.ctx, sandbox, "TERM"))
+	must(t, n.Remove(n.t.Context(), id))
+	must(t, n.Remove(n.t.Context(), id))
+	must(t, n.Signal(n.t.Context(), id, "TERM"))
+	must(t, n.Signal(n.t.Context(), sandbox, "TERM"))
 	n.await(runtime.Event{Kind: runtime.EventDied, ID: sandbox})
-	_, err = n.StartSandbox(n.ctx, sandbox)
+	_, err = n.StartSandbox(n.t.Context(), sandbox)
 	wantIs(t, err, runtime.ErrSandboxGone)
-	must(t, n.Remove(n.ctx, sandbox))
-	must(t, n.Remove(n.ctx, sandbox))
-	wantIs(t, n.StartContainer(n.ctx, id), runtime.ErrNotFound)
+	must(t, n.Remove(n.t.Context(), sandbox))
+	must(t, n.Remove(n.t.Context(), sandbox))
+	wantIs(t, n.StartContainer(n.t.Context(), id), runtime.ErrNotFound)
 
-	left, err := n.Pod(n.ctx, pod.UID)
+	left, err := n.Pod(n.t.Context(), pod.UID)
 	must(t, err)
 	if len(left.Sandboxes)+len(left.Containers) != 0 {
 		t.Errorf("left over: %+v", left)
@@ -89,13 +89,13 @@ func TestEveryVerbTwice(t *testing.T) {
 func TestContainerCreatedWhileItsSandboxStarts(t *testing.T) {
 	n := newNode(t, "")
 	pod := n.pod()
-	sandbox, _, err := n.CreateSandbox(n.ctx, runtime.SandboxConfig{Pod: pod})
+	sandbox, _, err := n.CreateSandbox(n.t.Context(), runtime.SandboxConfig{Pod: pod})
 	must(t, err)
-	id, _, err := n.CreateContainer(n.ctx, script(pod, sandbox, "sleep 1000"))
+	id, _, err := n.CreateContainer(n.t.Context(), script(pod, sandbox, "sleep 1000"))
 	must(t, err)
-	_, err = n.StartSandbox(n.ctx, sandbox)
+	_, err = n.StartSandbox(n.t.Context(), sandbox)
 	must(t, err)
-	must(t, n.StartContainer(n.ctx, id))
+	must(t, n.StartContainer(n.t.Context(), id))
 }
 
 func TestContainerOfASandboxThatDoesNotRun(t *testing.T) {
@@ -106,19 +106,19 @@ func TestContainerOfASandboxThatDoesNotRun(t *testing.T) {
 	}{
 		{name: "never started", kill: func(*node, string) {}},
 		{name: "never started, PIDs shared", share: true, kill: func(*node, string) {}},
-		{name: "removed", kill: func(n *node, sandbox string) { must(n.t, n.Remove(n.ctx, sandbox)) }},
+		{name: "removed", kill: func(n *node, sandbox string) { must(n.t, n.Remove(n.t.Context(), sandbox)) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			n := newNode(t, "")
 			pod := n.pod()
-			sandbox, _, err := n.CreateSandbox(n.ctx, runtime.SandboxConfig{Pod: pod})
+			sandbox, _, err := n.CreateSandbox(n.t.Context(), runtime.SandboxConfig{Pod: pod})
 			must(t, err)
 			cfg := script(pod, sandbox, "sleep 1000")
 			cfg.SharePID = test.share
-			id, _, err := n.CreateContainer(n.ctx, cfg)
+			id, _, err := n.CreateContainer(n.t.Context(), cfg)
 			must(t, err)
 			test.kill(n, sandbox)
-			wantIs(t, n.StartContainer(n.ctx, id), runtime.ErrSandboxGone)
+			wantIs(t, n.StartContainer(n.t.Context(), id), runtime.ErrSandboxGone)
 			if c := n.container(pod.UID, id); c.State != runtime.StateCreated {
 				t.Errorf("counts as a run: %+v", c)
 			}
@@ -132,9 +132,9 @@ func TestStaleContainerIsMadeAnew(t *testing.T) {
 	n := newNode(t, "")
 	pod := n.pod()
 	old := n.sandbox(runtime.SandboxConfig{Pod: pod})
-	stale, _, err := n.CreateContainer(n.ctx, script(pod, old.ID, "sleep 1000"))
+	stale, _, err := n.CreateContainer(n.t.Context(), script(pod, old.ID, "sleep 1000"))
 	must(t, err)
-	must(t, n.Remove(n.ctx, old.ID))
+	must(t, n.Remove(n.t.Context(), old.ID))
 	next := n.sandbox(runtime.SandboxConfig{Pod: pod, Attempt: 1})
 	id := n.run(script(pod, next.ID, "sleep 1000"))
 	if id == stale {
@@ -150,11 +150,11 @@ func TestForeignContainerKeepsItsName(t *testing.T) {
 	sandbox := n.sandbox(runtime.SandboxConfig{Pod: pod})
 	cfg := script(pod, sandbox.ID, "sleep 1000")
 	name := identity{pod: pod, container: cfg.Name}.name()
-	foreign, err := n.engine.createContainer(n.ctx, spec{name: name, config: &container.Config{Image: busybox}, host: &container.HostConfig{}})
+	foreign, err := n.engine.createContainer(n.t.Context(), spec{name: name, config: &container.Config{Image: busybox}, host: &container.HostConfig{}})
 	must(t, err)
 	t.Cleanup(func() { _ = n.engine.removeContainer(context.Background(), foreign.ID) })
 
-	id, notes, err := n.CreateContainer(n.ctx, cfg)
+	id, notes, err := n.CreateContainer(n.t.Context(), cfg)
 	must(t, err)
 	if id == foreign.ID || len(notes) != 1 || notes[0].Reason != reasonNameTaken {
 		t.Errorf("id %s, notes %v", id, notes)
@@ -162,7 +162,7 @@ func TestForeignContainerKeepsItsName(t *testing.T) {
 	if got := n.inspect(id).Name; !strings.HasPrefix(got, "/"+name+"_") {
 		t.Errorf("name %s", got)
 	}
-	must(t, n.StartContainer(n.ctx, id))
+	must(t, n.StartContainer(n.t.Context(), id))
 	if c := n.container(pod.UID, id); c.State != runtime.StateRunning {
 		t.Errorf("the suffixed container is not seen as ours: %+v", c)
 	}
@@ -179,33 +179,33 @@ func TestPortConflict(t *testing.T) {
 	must(t, err)
 	port := int32(listener.Addr().(*net.TCPAddr).Port)
 	pod := n.pod()
-	id, _, err := n.CreateSandbox(n.ctx, runtime.SandboxConfig{Pod: pod, Ports: []runtime.PortMapping{
+	id, _, err := n.CreateSandbox(n.t.Context(), runtime.SandboxConfig{Pod: pod, Ports: []runtime.PortMapping{
 		{Protocol: "TCP", HostIP: "127.0.0.1", HostPort: port, ContainerPort: 80},
 		{Protocol: "UDP", HostIP: "127.0.0.1", HostPort: port, ContainerPort: 80}, // B125
 		{Protocol: "TCP", ContainerPort: 81},                                      // not asked to be published
 	}})
 	must(t, err)
-	_, err = n.StartSandbox(n.ctx, id)
+	_, err = n.StartSandbox(n.t.Context(), id)
 	wantIs(t, err, runtime.ErrPortInUse)
 	if !strings.Contains(err.Error(), strconv.Itoa(int(port))) {
 		t.Errorf("the port is not in %q", err)
 	}
-	observed, err := n.Pod(n.ctx, pod.UID)
+	observed, err := n.Pod(n.t.Context(), pod.UID)
 	must(t, err)
 	if s, _ := observed.Sandbox(); s.State != runtime.StateCreated {
 		t.Errorf("state %s", s.State)
 	}
 	must(t, listener.Close())
-	_, err = n.StartSandbox(n.ctx, id)
+	_, err = n.StartSandbox(n.t.Context(), id)
 	must(t, err)
 	found := n.inspect(id).NetworkSettings.Ports
 	if len(found) != 2 || len(found["80/tcp"]) != 1 || found["80/tcp"][0].HostIP != "127.0.0.1" || len(found["80/udp"]) != 1 {
 		t.Errorf("published %v", found)
 	}
 
-	rival, _, err := n.CreateSandbox(n.ctx, runtime.SandboxConfig{Pod: n.pod(), Ports: []runtime.PortMapping{{Protocol: "TCP", HostIP: "127.0.0.1", HostPort: port, ContainerPort: 80}}})
+	rival, _, err := n.CreateSandbox(n.t.Context(), runtime.SandboxConfig{Pod: n.pod(), Ports: []runtime.PortMapping{{Protocol: "TCP", HostIP: "127.0.0.1", HostPort: port, ContainerPort: 80}}})
 	must(t, err)
-	_, err = n.StartSandbox(n.ctx, rival)
+	_, err = n.StartSandbox(n.t.Context(), rival)
 	wantIs(t, err, runtime.ErrPortInUse)
 }
 
@@ -225,9 +225,9 @@ func TestCannotRun(t *testing.T) {
 			pod := n.pod()
 			cfg := script(pod, n.sandbox(runtime.SandboxConfig{Pod: pod}).ID, "")
 			cfg.Command = test.command
-			id, _, err := n.CreateContainer(n.ctx, cfg)
+			id, _, err := n.CreateContainer(n.t.Context(), cfg)
 			must(t, err)
-			wantIs(t, n.StartContainer(n.ctx, id), runtime.ErrCannotRun)
+			wantIs(t, n.StartContainer(n.t.Context(), id), runtime.ErrCannotRun)
 			c := n.container(pod.UID, id)
 			if c.State != runtime.StateExited || c.Reason != "ContainerCannotRun" || c.ExitCode != test.exit || c.Message == "" {
 				t.Errorf("got %+v", c)
@@ -272,13 +272,13 @@ func TestLogs(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			must(t, n.Logs(n.ctx, dead.ID, test.opts, &stdout, &stderr))
+			must(t, n.Logs(n.t.Context(), dead.ID, test.opts, &stdout, &stderr))
 			if stdout.String() != test.stdout || stderr.String() != test.stderr {
 				t.Errorf("got %q and %q", stdout.String(), stderr.String())
 			}
 		})
 	}
-	wantIs(t, n.Logs(n.ctx, "no-such", runtime.LogOptions{}, nil, nil), runtime.ErrNotFound)
+	wantIs(t, n.Logs(n.t.Context(), "no-such", runtime.LogOptions{}, nil, nil), runtime.ErrNotFound)
 }
 
 // B79, B83, B82
@@ -329,7 +329,7 @@ func TestStopSignal(t *testing.T) {
 	if signal != "SIGUSR1" {
 		t.Errorf("stop signal %q", signal)
 	}
-	must(t, n.Signal(n.ctx, id, signal))
+	must(t, n.Signal(n.t.Context(), id, signal))
 	n.await(runtime.Event{Kind: runtime.EventDied, ID: id})
 	if c := n.container(pod.UID, id); c.ExitCode != 0 || c.Reason != "Completed" {
 		t.Errorf("got %+v", c)
@@ -351,7 +351,7 @@ func TestImageDoesNotLeak(t *testing.T) {
 	if len(found.Mounts) != 1 || found.Mounts[0].Type != "volume" {
 		t.Fatalf("mounts %v", found.Mounts)
 	}
-	must(t, n.Remove(n.ctx, id))
+	must(t, n.Remove(n.t.Context(), id))
 	if _, err := os.Stat(found.Mounts[0].Source); err == nil {
 		t.Error("the anonymous volume outlives the container")
 	}
@@ -370,7 +370,7 @@ func TestBindMounts(t *testing.T) {
 	}
 	// B137: nothing is made where the volume has nothing.
 	cfg.Attempt, cfg.Mounts[0].HostPath = 1, dir+"/missing"
-	if _, _, err := n.CreateContainer(n.ctx, cfg); err == nil || !strings.Contains(err.Error(), dir+"/missing") {
+	if _, _, err := n.CreateContainer(n.t.Context(), cfg); err == nil || !strings.Contains(err.Error(), dir+"/missing") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(dir + "/missing"); err == nil {
@@ -386,7 +386,7 @@ func TestList(t *testing.T) {
 		t.Errorf("host network has addresses %v", sandbox.IPs)
 	}
 	id := n.run(script(pod, sandbox.ID, "sleep 1000"))
-	pods, err := n.List(n.ctx)
+	pods, err := n.List(n.t.Context())
 	must(t, err)
 	if len(pods) != 1 || pods[0].PodRef != pod || len(pods[0].Sandboxes) != 1 || len(pods[0].Containers) != 1 {
 		t.Fatalf("got %+v", pods)
@@ -402,25 +402,25 @@ func TestList(t *testing.T) {
 
 func TestImageAndEngine(t *testing.T) {
 	n := newNode(t, "")
-	image, err := n.Image(n.ctx, "docker.io/podstead-test/leaky:1")
+	image, err := n.Image(n.t.Context(), "docker.io/podstead-test/leaky:1")
 	must(t, err)
 	if !strings.HasPrefix(image.ID, "docker") || image.Size == 0 || !slices.Equal(image.Volumes, []string{"/data"}) {
 		t.Errorf("got %+v", image)
 	}
-	if image, err = n.Image(n.ctx, "podstead-test/user:name"); err != nil || image.User != "nobody" {
+	if image, err = n.Image(n.t.Context(), "podstead-test/user:name"); err != nil || image.User != "nobody" {
 		t.Errorf("got %+v, %v", image, err)
 	}
-	_, err = n.Image(n.ctx, "podstead-test/absent:1")
+	_, err = n.Image(n.t.Context(), "podstead-test/absent:1")
 	wantIs(t, err, runtime.ErrNotFound)
-	_, err = n.Image(n.ctx, "Not A Reference")
+	_, err = n.Image(n.t.Context(), "Not A Reference")
 	wantIs(t, err, runtime.ErrInvalidImageName)
-	_, _, err = n.CreateContainer(n.ctx, runtime.ContainerConfig{Pod: n.pod(), Name: "main", SandboxID: "no-such", Image: busybox})
+	_, _, err = n.CreateContainer(n.t.Context(), runtime.ContainerConfig{Pod: n.pod(), Name: "main", SandboxID: "no-such", Image: busybox})
 	wantIs(t, err, runtime.ErrSandboxGone)
 
-	engine, err := n.Engine(n.ctx)
+	engine, err := n.Engine(n.t.Context())
 	must(t, err)
 	if engine.Name != "docker" || engine.Version == "" || engine.APIVersion == "" || engine.CPUs == 0 || engine.Architecture == "" {
 		t.Errorf("got %+v", engine)
 	}
-	must(t, n.CheckRoot(n.ctx, t.TempDir()))
+	must(t, n.CheckRoot(n.t.Context(), t.TempDir()))
 }

@@ -31,7 +31,7 @@ func (m *Manager) Run(ctx context.Context, out chan<- runtime.Event) error {
 	for ctx.Err() == nil {
 		up, err := m.follow(ctx, out, away)
 		if ctx.Err() != nil {
-			break
+			return nil //nolint:nilerr // whatever broke off a stream that is not wanted any more
 		}
 		if up {
 			delay, away = firstDelay, false
@@ -41,11 +41,10 @@ func (m *Manager) Run(ctx context.Context, out chan<- runtime.Event) error {
 			away = true
 			m.log.Warn("the engine is away; reconnecting", "err", err)
 		}
-		if wait(ctx, jitter(delay)) != nil {
-			break
+		if wait(ctx, jitter(delay)) == nil {
+			m.forgetEngine()
 		}
 		delay = min(2*delay, lastDelay)
-		m.forgetEngine()
 	}
 	return nil
 }

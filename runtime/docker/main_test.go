@@ -129,7 +129,7 @@ func newTestManager(t *testing.T, a api) *Manager {
 		NodeName:    "n1",
 		NodeID:      "node-1",
 		NetworkLock: t.TempDir() + "/network.lock",
-		Logger:      slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Logger:      slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

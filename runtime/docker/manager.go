@@ -31,7 +31,7 @@ type Config struct {
 	LogMaxSize  string                // size at which a container's log is rotated, a quantity; "" for 10Mi
 	LogMaxFiles int                   // log files kept for each container; 0 for 5
 	Slots       int                   // short engine calls at once; 0 for 2 per CPU
-	Logger      *slog.Logger          // nil for the default one
+	Logger      *slog.Logger          // nil for none
 	Registerer  prometheus.Registerer // nil for no metrics
 }
 
@@ -92,7 +92,7 @@ func (c Config) withDefaults() Config {
 		c.Slots = 2 * goruntime.NumCPU()
 	}
 	if c.Logger == nil {
-		c.Logger = slog.Default()
+		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c
 }

@@ -168,12 +168,8 @@ func startFailed(s *container.State) bool {
 	if s.Status != container.StateCreated || s.ExitCode == 0 {
 		return false
 	}
-	switch refusal := meaning(call{name: "container_start", joins: true}, errors.New(s.Error)); refusal {
-	case nil, runtime.ErrCannotRun:
-		return true
-	default:
-		return false
-	}
+	refusal := meaning(call{name: "container_start", joins: true}, errors.New(s.Error))
+	return refusal == nil || errors.Is(refusal, runtime.ErrCannotRun)
 }
 
 // exitReason is cri-dockerd's. The kernel killing any process of a container

@@ -2,7 +2,6 @@ package docker
 
 import (
 	"testing"
-	"time"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/image"
@@ -12,7 +11,7 @@ import (
 func TestContainerFrom(t *testing.T) {
 	const created, begin, end = "2026-01-02T03:04:00Z", "2026-01-02T03:04:05Z", "2026-01-02T03:04:09Z"
 	const never = "0001-01-01T00:00:00Z"
-	at := func(text string) time.Time { return parseTime(text) }
+	at := parseTime
 	for _, test := range []struct {
 		name  string
 		state container.State
