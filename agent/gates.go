@@ -67,12 +67,15 @@ func (t *tenancy) waiter(tn *tenant) waiter {
 			break
 		}
 		_, port := collision(tn.claims.Ports, older.claims.Ports)
+		if older.stopped() && (!port || older.progress >= progressReleased) {
+			continue
+		}
 		w.blockers = append(w.blockers, blocker{uid: older.uid, own: true, port: port, going: older.going()})
 	}
 	seen := map[*tenant]bool{}
 	for _, p := range tn.claims.Ports {
 		for _, other := range t.ports[keyOf(p)] {
-			if other.name == tn.name || seen[other] || !other.holdsPorts() {
+			if other.name == tn.name || seen[other] || !other.holdsPorts() || other.progress >= progressReleased && other.going() {
 				continue
 			}
 			if _, collide := collision(tn.claims.Ports, other.claims.Ports); collide {

@@ -8,6 +8,8 @@ const (
 	progressCreated           // sandbox and containers are created, nothing started
 	progressPrepared          // the sandbox is started too
 	progressServing           // a container of it runs, or has run
+	progressStopped           // no container of it runs any more
+	progressReleased          // its sandbox has ended too, and its host ports are free
 )
 
 // waiter is a pod behind a gate, and what stands in its way.

@@ -59,6 +59,10 @@ type tenant struct {
 
 func (t *tenant) going() bool { return t.order.end != nil }
 
+// stopped: it has been told to end, and no process of it is left. Its worker is
+// still taking away what was made for it, which is in nobody's way.
+func (t *tenant) stopped() bool { return t.going() && t.progress >= progressStopped }
+
 // origin is where the pod's record says it came from; nil without a record.
 func (t *tenant) origin() *sources.Origin {
 	if t.pod.Origin.Source == "" {
@@ -83,6 +87,21 @@ type slot struct {
 	name    string
 	want    *want
 	tenants []*tenant // oldest first
+}
+
+// maxTenants bounds the workers of one name: one that serves, one that follows,
+// and one that is being taken away.
+const maxTenants = 3
+
+// living are the tenants that have not stopped, oldest first.
+func (s *slot) living() []*tenant {
+	var all []*tenant
+	for _, tn := range s.tenants {
+		if !tn.stopped() {
+			all = append(all, tn)
+		}
+	}
+	return all
 }
 
 // tenancy is the loop's picture: who is wanted, who is there, who follows whom.
@@ -274,7 +293,7 @@ func (t *tenancy) clear(s *slot) {
 
 // dropFollowers ends what was being prepared; the predecessor serves on.
 func (t *tenancy) dropFollowers(s *slot) {
-	for i, tn := range s.tenants {
+	for i, tn := range s.living() {
 		tn.claimed = true
 		if i > 0 {
 			t.end(tn, endObsolete, "the pod it was prepared for is refused")
@@ -287,7 +306,8 @@ func (t *tenancy) dropFollowers(s *slot) {
 // serves nobody yet is not worth waiting for.
 func (t *tenancy) fill(s *slot) {
 	var wanted *tenant
-	for i, tn := range s.tenants {
+	living := s.living()
+	for i, tn := range living {
 		tn.claimed = true
 		switch {
 		case tn.uid == string(s.want.pod.UID):
@@ -297,7 +317,9 @@ func (t *tenancy) fill(s *slot) {
 		}
 	}
 	switch {
-	case wanted == nil && len(s.tenants) < 2:
+	case t.byUID[string(s.want.pod.UID)] != wanted:
+		// That very pod is being taken away: it comes back when it is gone.
+	case wanted == nil && len(living) < 2 && len(s.tenants) < maxTenants:
 		t.hire(s)
 	case wanted != nil && !wanted.going():
 		t.claim(wanted, *s.want)
@@ -325,8 +347,8 @@ func (t *tenancy) hire(s *slot) {
 		t.waiting[s.name] = s
 	}
 	c := command{tenant: tn, hire: true, order: tn.order}
-	if len(s.tenants) > 0 {
-		c.replaces = &s.tenants[0].pod
+	if living := s.living(); len(living) > 0 {
+		c.replaces = &living[0].pod
 	}
 	t.enter(tn)
 	t.commands = append(t.commands, c)
@@ -365,10 +387,16 @@ func (t *tenancy) leave(uid string) {
 
 // heard takes a worker's report of how far it has come.
 func (t *tenancy) heard(uid string, p progress) {
-	if tn := t.byUID[uid]; tn != nil && p > tn.progress {
-		tn.progress = p
-		t.settleGates()
+	tn := t.byUID[uid]
+	if tn == nil || p <= tn.progress {
+		return
 	}
+	tn.progress = p
+	if tn.stopped() {
+		t.settle(map[string]*slot{tn.name: t.slots[tn.name]})
+		return
+	}
+	t.settleGates()
 }
 
 func (t *tenancy) end(tn *tenant, reason, message string) {

@@ -137,6 +137,39 @@ func TestTheOldPodServesUntilTheNewOneCan(t *testing.T) {
 	h.is("a.2=run")
 }
 
+func TestTheNewPodStartsWhenTheOldOnesProcessesAreGone(t *testing.T) {
+	h := newHouse(t)
+	h.apply(add(makePod("a", "1")))
+	h.serves("a.1")
+	h.apply(remove(makePod("a", "1")), add(makePod("a", "2")))
+	h.heard("a.2", progressCreated)
+	h.heard("a.2", progressPrepared)
+	h.heard("a.1", progressStopped)
+	h.is("a.1=end", "a.2=run")
+	// While the first is being taken away, the second is edited in its turn.
+	h.serves("a.2")
+	h.apply(remove(makePod("a", "2")), add(makePod("a", "3")))
+	h.is("a.1=end", "a.2=run", "a.3=create")
+	// And the first comes back while it is still there.
+	h.apply(remove(makePod("a", "3")), add(makePod("a", "1")))
+	h.is("a.1=end", "a.2=run", "a.3=end")
+	h.leave("a.3")
+	h.leave("a.1")
+	h.is("a.1=create", "a.2=run")
+}
+
+func TestASharedHostPortIsFreeWhenTheSandboxHasEnded(t *testing.T) {
+	h := newHouse(t)
+	h.apply(add(makePod("a", "1", 80)))
+	h.serves("a.1")
+	h.apply(remove(makePod("a", "1", 80)), add(makePod("a", "2", 80)))
+	h.heard("a.2", progressCreated)
+	h.heard("a.1", progressStopped)
+	h.is("a.1=end", "a.2=create")
+	h.heard("a.1", progressReleased)
+	h.is("a.1=end", "a.2=run")
+}
+
 func TestASharedHostPortIsReleasedBeforeTheSandboxStarts(t *testing.T) {
 	h := newHouse(t)
 	h.apply(add(makePod("a", "1", 80)))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/podstead/podstead/agent/events"
 	"github.com/podstead/podstead/agent/plan"
+	"github.com/podstead/podstead/runtime"
 )
 
 // graceUnknown is the grace of a pod whose record is lost: Kubernetes' default.
@@ -36,11 +37,32 @@ func (w *worker) terminate(ctx context.Context) result {
 	})
 	w.waiting = nil
 	w.publish()
+	w.reportStopped(ctx)
 	if decision.Gone {
 		return w.reclaim(ctx)
 	}
 	acted, err := w.carryOut(ctx, decision.Steps)
 	return result{acted: acted, err: err, wake: decision.Wake}
+}
+
+// reportStopped tells the loop what is in nobody's way any more.
+func (w *worker) reportStopped(ctx context.Context) {
+	alive := func(s runtime.State) bool { return s == runtime.StateRunning || s == runtime.StateUnknown }
+	p := progressReleased
+	for _, s := range w.observed.Sandboxes {
+		if alive(s.State) {
+			p = progressStopped
+		}
+	}
+	for _, c := range w.observed.Containers {
+		if alive(c.State) {
+			return
+		}
+	}
+	if p > w.stopped {
+		w.stopped = p
+		w.tell(ctx, report{uid: w.uid, progress: p})
+	}
 }
 
 // graceLeft is the grace of stops that begin in this life of the agent: what an
