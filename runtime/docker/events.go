@@ -11,11 +11,13 @@ import (
 	"github.com/podstead/podstead/runtime"
 )
 
-// Delays between attempts to reach the engine, each halved to whole by chance,
-// so that the agents of one engine do not come back together.
+// Delays between attempts to reach the engine. A refused socket costs next to
+// nothing and a booting machine waits for its pods, so the last is short; each is
+// halved to whole by chance, so that the agents of one engine do not come back
+// together.
 const (
 	firstDelay = 100 * time.Millisecond
-	lastDelay  = 10 * time.Second
+	lastDelay  = time.Second
 )
 
 // overlap is how far back a new stream begins: the engine answers before it
