@@ -128,7 +128,7 @@ func sandboxFrom(id identity, c container.InspectResponse) runtime.Sandbox {
 		State:       stateOf(c.State.Status),
 		CreatedAt:   parseTime(c.Created),
 		StartedAt:   started(c.State),
-		FinishedAt:  finished(c.State),
+		FinishedAt:  parseTime(c.State.FinishedAt), // kept while it runs: it tells of a start from outside
 		IPs:         addresses(c.NetworkSettings),
 		HostNetwork: c.HostConfig.NetworkMode.IsHost(),
 	}
