@@ -321,6 +321,27 @@ func TestEngineAwayAndBack(t *testing.T) {
 	})
 }
 
+func TestHungEngineIsToldToEverybodyWhoAsks(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.apply(pod("a", "1"))
+		w.advance(time.Second)
+		w.engine.Freeze()
+		w.engine.BreakStream() // the agent looks by itself, and waits
+		w.advance(time.Second)
+		if err := w.agent.Fresh(w.Context()); !errors.Is(err, runtime.ErrUnavailable) {
+			w.Errorf("Fresh says %v", err)
+		}
+		if _, err := w.agent.Engine(); !errors.Is(err, runtime.ErrUnavailable) {
+			w.Errorf("Engine says %v", err)
+		}
+		w.engine.Thaw()
+		w.advance(time.Second)
+		if _, err := w.agent.Engine(); err != nil {
+			w.Errorf("Engine says %v after it has answered", err)
+		}
+	})
+}
+
 func TestFreshCatchesWhatNoEventTold(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.apply(pod("a", "1", withPolicy(v1.RestartPolicyNever)))

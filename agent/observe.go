@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -51,6 +53,15 @@ func (i *inventory) set(e runtime.Engine, err error) {
 	i.err = err
 }
 
+// late notes that there is no answer yet, unless worse is known.
+func (i *inventory) late() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.err == nil {
+		i.err = errNoAnswer
+	}
+}
+
 // Fresh looks at the engine now and lets every worker that was behind catch up,
 // within 2 s. The error tells that the engine does not answer; what the store
 // holds is then the last that was known.
@@ -79,15 +90,21 @@ func (a *Agent) Fresh(ctx context.Context) error {
 	return a.engineError(nil)
 }
 
-// engineError is the last look's error, or that there was no answer in time.
+// errNoAnswer is what is known of an engine while a look at it takes too long.
+var errNoAnswer = fmt.Errorf("the engine has not answered within %s: %w", freshLimit, runtime.ErrUnavailable)
+
+// engineError is the last look's error. A look that is late, because the engine
+// hangs, says so too, until it has come to its end.
 func (a *Agent) engineError(late context.Context) error {
-	if _, err := a.inventory.engine(); err != nil {
-		return err
-	}
-	if late != nil {
+	switch {
+	case late == nil:
+	case errors.Is(late.Err(), context.DeadlineExceeded):
+		a.inventory.late()
+	default:
 		return context.Cause(late)
 	}
-	return nil
+	_, err := a.inventory.engine()
+	return err
 }
 
 // observe looks at the engine when asked, when nudged, and every resync period; after a
