@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 func main() {
@@ -20,6 +21,10 @@ func main() {
 func run(raw string) int {
 	r := newReport(os.Stdout)
 	if raw != "" {
+		if err := os.MkdirAll(filepath.Dir(raw), 0o755); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 		f, err := os.Create(raw)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
