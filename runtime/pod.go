@@ -45,7 +45,7 @@ type Sandbox struct {
 	CreatedAt   time.Time
 	StartedAt   time.Time
 	FinishedAt  time.Time // of a running one: set when somebody started it again after it had ended
-	IPs         []string // the node's primary family first; empty for host network
+	IPs         []string  // the node's primary family first; empty for host network
 	HostNetwork bool
 }
 
