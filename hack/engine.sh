@@ -170,8 +170,8 @@ private_stop() {
 		done
 	done
 	ip link delete "$(bridge "$dir")" 2>/dev/null || true
-	# The longest first: what is mounted on top goes first.
-	cut -d ' ' -f 2 /proc/mounts | grep -F "$dir/" | sort -r | while read -r mount; do
+	# The newest first: it may lie in, or hide, an older one.
+	cut -d ' ' -f 2 /proc/mounts | grep -F "$dir/" | tac | while read -r mount; do
 		umount "$mount" || umount -l "$mount"
 	done
 	rm -rf "$dir"
