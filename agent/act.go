@@ -101,6 +101,7 @@ func (p *performance) setUpVolumes(ctx context.Context) {
 	p.paths, p.unmounted = map[string]string{}, map[string]error{}
 	for name, path := range paths {
 		p.paths[name] = path
+		delete(p.told, "mount/"+name)
 	}
 	for _, note := range notes {
 		p.event("", v1.EventTypeWarning, note.Reason, note.Message)

@@ -141,34 +141,39 @@ func (t *tenancy) take() []command {
 // apply takes over one update: all of its changes, then decides once.
 func (t *tenancy) apply(update sources.PodUpdate) {
 	touched := map[string]*slot{}
+	before := map[string]*want{}
 	for _, change := range update.Changes {
 		s := t.slot(change.Pod.FullName())
-		touched[s.name] = s
-		t.change(s, change)
+		if touched[s.name] == nil {
+			touched[s.name], before[s.name] = s, s.want
+		}
+		s.change(change)
+	}
+	for name, s := range touched {
+		t.dirty = t.dirty || !sameClaims(before[name], s.want)
 	}
 	t.nameHeirs(update.Changes)
 	t.settle(touched)
 }
 
-func (t *tenancy) change(s *slot, change sources.Change) {
+func (s *slot) change(change sources.Change) {
 	switch change.Op {
 	case sources.ADD, sources.UPDATE, sources.RECONCILE:
-		next := newWant(change.Pod)
-		if s.want == nil || !sameClaims(s.want.claims, next.claims) {
-			t.dirty = true
-		}
-		s.want = next
+		s.want = newWant(change.Pod)
 	case sources.REMOVE, sources.DELETE:
-		// A removal that a later change of the same update made good again is not one.
 		if s.want != nil && s.want.pod.UID == change.Pod.UID {
 			s.want = nil
-			t.dirty = true
 		}
 	}
 }
 
-func sameClaims(a, b Claims) bool {
-	return a.MilliCPU == b.MilliCPU && a.Memory == b.Memory && slices.Equal(a.Ports, b.Ports)
+// sameClaims reports that admission has nothing new to judge.
+func sameClaims(a, b *want) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.claims.MilliCPU == b.claims.MilliCPU && a.claims.Memory == b.claims.Memory &&
+		slices.Equal(a.claims.Ports, b.claims.Ports)
 }
 
 // nameHeirs finds, for each pod that vanished, the new pod of the same unit

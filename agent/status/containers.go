@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podstead/podstead/agent/plan"
 	"github.com/podstead/podstead/runtime"
 )
 
@@ -76,7 +77,7 @@ func containerStatus(in Input, c *v1.Container, init bool) v1.ContainerStatus {
 	if len(runs) > 0 {
 		show(&s, runs, before, in.Terminating)
 	}
-	if w, ok := in.Waiting[c.Name]; ok && mayWait(in, c, init, runs, w.Reason) {
+	if w, ok := in.Waiting[c.Name]; ok && mayWait(in, c, init, runs, w) {
 		if s.State.Terminated != nil {
 			s.LastTerminationState = s.State
 		}
@@ -151,8 +152,9 @@ func waitingState(reason, message string) v1.ContainerState {
 
 // mayWait reports that the planner's reason for not running is to be shown: not
 // of a container that runs or is done for good, and an ended one keeps its end
-// while all there is to say is that it will be made again.
-func mayWait(in Input, c *v1.Container, init bool, runs []run, reason string) bool {
+// while all there is to say is that it will be made again. What keeps it from
+// that, a volume that is missing for one, is more to say.
+func mayWait(in Input, c *v1.Container, init bool, runs []run, why plan.Waiting) bool {
 	if len(runs) == 0 {
 		return true
 	}
@@ -166,7 +168,7 @@ func mayWait(in Input, c *v1.Container, init bool, runs []run, reason string) bo
 		return false
 	case newest.lost:
 		return true
-	case reason == "" || reason == reasonCreating || reason == reasonInitializing:
+	case why.Message == "" && (why.Reason == "" || why.Reason == reasonCreating || why.Reason == reasonInitializing):
 		return false
 	}
 	return restarts(in.Pod.Spec.RestartPolicy, c, init, newest.exitCode)

@@ -114,7 +114,11 @@ func TestContainerStatus(t *testing.T) {
 		{name: "ended", observed: []runtime.Container{exited("c", 0, 1)}, state: "ended Error", id: "docker://c0"},
 		{
 			name: "ended, about to restart", observed: []runtime.Container{exited("c", 0, 1)},
-			waiting: waiting("ContainerCreating"), state: "ended Error", id: "docker://c0",
+			waiting: map[string]plan.Waiting{"c": {Reason: "ContainerCreating"}}, state: "ended Error", id: "docker://c0",
+		},
+		{
+			name: "ended, and kept from its restart (B137)", observed: []runtime.Container{exited("c", 0, 1)},
+			waiting: waiting("ContainerCreating"), state: "waiting ContainerCreating", last: "ended Error", id: "docker://c0",
 		},
 		{
 			name: "in crash back-off", observed: []runtime.Container{exited("c", 3, 1), exited("c", 2, 1)},
