@@ -28,16 +28,29 @@ func (m *Manager) CreateContainer(ctx context.Context, cfg runtime.ContainerConf
 // StartContainer starts a created container. One that runs or has run is left
 // alone: an attempt is made once. Errors: runtime.ErrCannotRun when its
 // process can't be run, which ends the attempt, runtime.ErrSandboxGone,
-// runtime.ErrNotFound, runtime.ErrUnavailable.
+// runtime.ErrUnavailable, and runtime.ErrNotFound, also for one that an engine
+// which was killed left half started: it is removed, so that it can be made anew.
 func (m *Manager) StartContainer(ctx context.Context, id string) error {
 	state, err := m.startable(ctx, id)
 	if err == nil && parseTime(state.StartedAt).IsZero() {
-		err = m.engine.startContainer(ctx, id)
+		err = m.discardStale(ctx, id, m.engine.startContainer(ctx, id))
 	}
 	if err != nil {
 		return fmt.Errorf("start container %s: %w", short(id), err)
 	}
 	return nil
+}
+
+// discardStale removes what can never be started, because the engine was killed
+// between the container runtime's start of it and its own note thereof.
+func (m *Manager) discardStale(ctx context.Context, id string, refusal error) error {
+	if !errors.Is(refusal, errStale) {
+		return refusal
+	}
+	if err := m.Remove(ctx, id); err != nil {
+		return errors.Join(refusal, err)
+	}
+	return fmt.Errorf("%w: removed, for %w", runtime.ErrNotFound, refusal)
 }
 
 // Signal sends a signal ("TERM", "SIGKILL", "37") to the first process of a

@@ -20,6 +20,7 @@ var (
 	errOOMScore    = errors.New("oom score refused")
 	errNotRunning  = errors.New("container is not running")
 	errRemoving    = errors.New("removal is in progress")
+	errStale       = errors.New("container runtime has a task of an earlier start")
 	errOverlap     = errors.New("subnet overlaps another")
 )
 
@@ -102,6 +103,7 @@ func phrases() []struct {
 		{"networks have overlapping", errOverlap},
 		{"containerd.sock", runtime.ErrUnavailable},
 		{"ttrpc: closed", runtime.ErrUnavailable},
+		{"transport is closing", runtime.ErrUnavailable},
 		{"shutting down", runtime.ErrUnavailable},
 		{"is too new. maximum supported api version", runtime.ErrUnavailable},
 		{"no such image", runtime.ErrNotFound},
@@ -141,13 +143,15 @@ func namesAnother(c call, text string) bool {
 // The runtime's refusals come as 400 (no such command) or as 500 with the
 // name of the layer that failed.
 func startMeaning(err error, text string) error {
-	if cerrdefs.IsInvalidArgument(err) {
+	switch {
+	case cerrdefs.IsInvalidArgument(err):
 		return runtime.ErrCannotRun
+	case strings.Contains(text, "task ") && strings.Contains(text, "already exists"), strings.Contains(text, "id already in use"):
+		return errStale
 	}
 	for _, layer := range []string{
 		"oci runtime", "failed to create task", "failed to create shim", "failed to start shim",
 		"executable file not found", "no such file or directory", "permission denied", "not a directory",
-		"already exists", "id already in use",
 	} {
 		if strings.Contains(text, layer) {
 			return runtime.ErrCannotRun

@@ -30,7 +30,8 @@ func TestMeaning(t *testing.T) {
 		{name: "no such command", call: start, status: cerrdefs.ErrInvalidArgument, text: `OCI runtime create failed: exec: "/nope": stat /nope: no such file or directory: unknown`, want: runtime.ErrCannotRun},
 		{name: "not executable", call: start, status: cerrdefs.ErrInvalidArgument, text: `exec: "/etc/passwd": permission denied: unknown`, want: runtime.ErrCannotRun},
 		{name: "runtime fails", call: start, status: cerrdefs.ErrInternal, text: "failed to create task for container: failed to create shim task: OCI runtime create failed: x: unknown", want: runtime.ErrCannotRun},
-		{name: "stale runtime object, B163", call: start, status: cerrdefs.ErrConflict, text: "id already in use", want: runtime.ErrCannotRun},
+		{name: "stale runtime object, B163", call: start, status: cerrdefs.ErrConflict, text: "id already in use", want: errStale},
+		{name: "stale runtime object, engine killed, B163", call: start, status: cerrdefs.ErrConflict, text: "task c0ffee: already exists", want: errStale},
 		{name: "oom score", call: start, status: cerrdefs.ErrInternal, text: "OCI runtime create failed: write /proc/self/oom_score_adj: permission denied", want: errOOMScore},
 		{name: "sandbox stopped, engine 20.10", call: start, status: cerrdefs.ErrConflict, text: "cannot join network of a non running container: 5f3e", want: runtime.ErrSandboxGone},
 		{name: "sandbox stopped, engine 28", call: start, status: cerrdefs.ErrConflict, text: "cannot join network namespace of a non running container: container k8s_POD is exited", want: runtime.ErrSandboxGone},
@@ -49,6 +50,7 @@ func TestMeaning(t *testing.T) {
 		{name: "not running", call: call{name: "container_kill", id: "c0ffee"}, status: cerrdefs.ErrConflict, text: "Cannot kill container: c0ffee: Container c0ffee is not running", want: errNotRunning},
 		{name: "being removed", call: call{name: "container_remove"}, status: cerrdefs.ErrConflict, text: "removal of container c0ffee is already in progress", want: errRemoving},
 		{name: "containerd away", call: start, status: cerrdefs.ErrInternal, text: `connection error: desc = "transport: error while dialing: dial unix:///run/containerd/containerd.sock: timeout"`, want: runtime.ErrUnavailable},
+		{name: "containerd goes", call: start, status: cerrdefs.ErrUnavailable, text: "transport is closing: unavailable", want: runtime.ErrUnavailable},
 		{name: "something else", call: create, status: cerrdefs.ErrInvalidArgument, text: "invalid mount config"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

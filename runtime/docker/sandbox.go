@@ -61,7 +61,8 @@ func noScore() runtime.Degraded {
 // runs is left alone. It is made anew, with another id, when the pod network
 // was pruned since or when the engine refuses its oom score. Errors:
 // runtime.ErrPortInUse, runtime.ErrSandboxGone for one that has ended,
-// runtime.ErrNetworkFull, runtime.ErrNotFound, runtime.ErrUnavailable.
+// runtime.ErrNetworkFull, runtime.ErrUnavailable, and runtime.ErrNotFound as
+// StartContainer.
 func (m *Manager) StartSandbox(ctx context.Context, id string) (runtime.StartedSandbox, error) {
 	started, err := m.startSandbox(ctx, id)
 	if err != nil {
@@ -81,7 +82,7 @@ func (m *Manager) startSandbox(ctx context.Context, id string) (runtime.StartedS
 		return runtime.StartedSandbox{}, fmt.Errorf("it has ended: %w", runtime.ErrSandboxGone)
 	case !state.Running:
 		if started, err = m.startOrRemake(ctx, id); err != nil {
-			return runtime.StartedSandbox{}, err
+			return runtime.StartedSandbox{}, m.discardStale(ctx, id, err)
 		}
 	}
 	found, err := m.engine.inspectContainer(ctx, started.ID)
