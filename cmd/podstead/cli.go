@@ -106,6 +106,9 @@ func (t terminal) conclude(ctx context.Context, err error) int {
 	case errors.As(err, &bad):
 		t.say("podstead: the configuration cannot be used:\n%s", bad)
 		return exitConfig
+	case errors.Is(err, errLocked):
+		t.say("podstead: %v", err)
+		return exitConfig
 	case errors.Is(err, api.ErrNotRunning):
 		t.say("podstead: %v", err)
 		return exitNotRunning
