@@ -19,13 +19,12 @@ import (
 // transition is one change of what is wanted, and how the machine must look
 // when it is over, whatever went wrong on the way.
 type transition struct {
-	name     string
-	before   []sources.Pod
-	after    []sources.Pod
-	running  []string
-	objects  int // on the engine, dead ones included
-	restarts map[string]int32
-	phases   map[string]v1.PodPhase
+	name    string
+	before  []sources.Pod
+	after   []sources.Pod
+	running []string
+	objects int // on the engine, dead ones included
+	phases  map[string]v1.PodPhase
 }
 
 func transitions() []transition {

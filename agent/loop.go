@@ -107,21 +107,19 @@ func (l *loop) engineEvent(event runtime.Event) {
 // look compares one list of the engine with what each worker last saw, and
 // wakes those that are behind.
 func (l *loop) look(seen look) {
+	behind := l.compare(seen)
 	if seen.acks != nil {
-		defer func(behind *[]<-chan struct{}) { seen.acks <- *behind }(l.compare(seen))
-		return
+		seen.acks <- behind // it has room for one
 	}
-	l.compare(seen)
 }
 
-func (l *loop) compare(seen look) *[]<-chan struct{} {
-	behind := &[]<-chan struct{}{}
+func (l *loop) compare(seen look) (behind []<-chan struct{}) {
 	if seen.err != nil {
-		return behind
+		return nil
 	}
 	if !l.tenancy.open {
 		l.open(seen)
-		return behind
+		return nil
 	}
 	listed := make(map[string]runtime.Pod, len(seen.pods))
 	for _, pod := range seen.pods {
@@ -136,7 +134,7 @@ func (l *loop) compare(seen look) *[]<-chan struct{} {
 			continue
 		}
 		ack := make(chan struct{})
-		*behind = append(*behind, ack)
+		behind = append(behind, ack)
 		w.mail.ring(ack)
 	}
 	return behind

@@ -84,10 +84,17 @@ func (a *Agent) Fresh(ctx context.Context) error {
 		select {
 		case <-done:
 		case <-ctx.Done():
-			return a.engineError(nil)
+			// The engine answered; a worker in the middle of something catches up later.
+			return a.lastLook()
 		}
 	}
-	return a.engineError(nil)
+	return a.lastLook()
+}
+
+// lastLook is the error of the last look at the engine.
+func (a *Agent) lastLook() error {
+	_, err := a.inventory.engine()
+	return err
 }
 
 // errNoAnswer is what is known of an engine while a look at it takes too long.
@@ -96,15 +103,11 @@ var errNoAnswer = fmt.Errorf("the engine has not answered within %s: %w", freshL
 // engineError is the last look's error. A look that is late, because the engine
 // hangs, says so too, until it has come to its end.
 func (a *Agent) engineError(late context.Context) error {
-	switch {
-	case late == nil:
-	case errors.Is(late.Err(), context.DeadlineExceeded):
-		a.inventory.late()
-	default:
+	if !errors.Is(late.Err(), context.DeadlineExceeded) {
 		return context.Cause(late)
 	}
-	_, err := a.inventory.engine()
-	return err
+	a.inventory.late()
+	return a.lastLook()
 }
 
 // observe looks at the engine when asked, when nudged, and every resync period; after a

@@ -139,7 +139,7 @@ var errNeverPull = errors.New("image is not present with pull policy of Never")
 
 // collect takes the outcome of a pull, if there is one.
 func (p podImages) collect(c *v1.Container, s *imageState) {
-	image, took, err, done := s.ticket.result()
+	image, took, done, err := s.ticket.result()
 	if !done {
 		return
 	}

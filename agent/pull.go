@@ -127,10 +127,10 @@ func (p *puller) want(ref string, ring func()) (*ticket, error) {
 }
 
 // result returns how the pull ended, if it has.
-func (t *ticket) result() (image runtime.Image, took time.Duration, err error, done bool) {
+func (t *ticket) result() (image runtime.Image, took time.Duration, done bool, err error) {
 	t.puller.mu.Lock()
 	defer t.puller.mu.Unlock()
-	return t.pull.image, t.pull.took, t.pull.err, t.pull.done
+	return t.pull.image, t.pull.took, t.pull.done, t.pull.err
 }
 
 // state is how far it is, for people.

@@ -2,7 +2,7 @@ package manifests
 
 import (
 	"fmt"
-	"runtime"
+	goruntime "runtime"
 	"strings"
 	"testing"
 )
@@ -177,10 +177,10 @@ func TestDecodeIsBounded(t *testing.T) {
 		{name: "documents", data: strings.Repeat("---\n{apiVersion: v1, kind: Pod}\n", 1200), want: "more than the limit of 1000 documents"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
+			var before, after goruntime.MemStats
+			goruntime.ReadMemStats(&before)
 			_, faults := decodeAll(tc.data)
-			runtime.ReadMemStats(&after)
+			goruntime.ReadMemStats(&after)
 			if len(faults) != 1 || !strings.Contains(faults[0].Message, tc.want) {
 				t.Errorf("faults %v, want %q", lines(faults), tc.want)
 			}

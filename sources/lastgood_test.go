@@ -57,7 +57,7 @@ func TestLastGoodStandsInForThePlace(t *testing.T) {
 
 	r.must(os.Remove(filepath.Join(away, "kiln.yaml")))
 	r.must(os.Rename(away, r.dir))
-	s = r.await("the folder", func(s Snapshot) bool { return s.Live && pods("lamp-n1").exactly(s) })
+	r.await("the folder", func(s Snapshot) bool { return s.Live && pods("lamp-n1").exactly(s) })
 	r.wantChanges("ADD kiln-n1", "ADD lamp-n1", "REMOVE kiln-n1")
 }
 

@@ -68,7 +68,7 @@ func stampOf(f *os.File) (stamp, error) {
 		failure = errors.New("is not a file any more")
 	}
 	return stamp{
-		device:  uint64(st.Dev),
+		device:  st.Dev,
 		inode:   st.Ino,
 		size:    st.Size,
 		changed: st.Ctim.Nano(),

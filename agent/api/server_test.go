@@ -179,7 +179,7 @@ func TestErrorsBecomeStatuses(t *testing.T) {
 func TestAHungEngineIsAWarningBesideTheAnswer(t *testing.T) {
 	shelf := newShelf()
 	shelf.set(pod("web-n1", "u1", "1"))
-	c := serve(t, Handlers{Pods: shelf.list, Fresh: func(context.Context) error { return errors.New("no \"answer\"\n") }})
+	c := serve(t, Handlers{Pods: shelf.list, Fresh: func(context.Context) error { return errors.New("no \"answer\"\nat all") }})
 	var told []string
 	c.Warn = func(text string) { told = append(told, text) }
 	pods, err := c.Pods(t.Context())

@@ -96,7 +96,7 @@ func TestWithoutAnAgentTheClientSaysWhatToDo(t *testing.T) {
 }
 
 func TestAServerNeedsASocketAndALogger(t *testing.T) {
-	if _, err := New(Config{Logger: slog.Default()}); err == nil {
+	if _, err := New(Config{Logger: slog.New(slog.DiscardHandler)}); err == nil {
 		t.Error("made without a socket")
 	}
 	if _, err := New(Config{Socket: "/s"}); err == nil {

@@ -10,9 +10,11 @@ import (
 	"syscall"
 )
 
-func main() {
+func main() { os.Exit(underSignals()) }
+
+func underSignals() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(execute(ctx, terminal{out: os.Stdout, err: os.Stderr}, os.Args[1:]))
+	return execute(ctx, terminal{out: os.Stdout, err: os.Stderr}, os.Args[1:])
 }

@@ -178,7 +178,7 @@ func privateEngine(t *testing.T, flags ...string) (endpoint string) {
 	if os.Getuid() != 0 {
 		t.Skip("a private engine takes root")
 	}
-	dir, err := os.MkdirTemp("/tmp", "pse") //nolint:usetesting // short: a socket's path may have 107 bytes
+	dir, err := os.MkdirTemp("/tmp", "pse") // short: a socket's path may have 107 bytes
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ type process struct{ program, capabilities, mounts string }
 // listening is a manager whose engine's socket this very process serves.
 func listening(t *testing.T) (m *Manager, pid string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "ps") //nolint:usetesting // short: a socket's path may have 107 bytes
+	dir, err := os.MkdirTemp("", "ps") // short: a socket's path may have 107 bytes
 	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	listener, err := net.Listen("unix", dir+"/s")
