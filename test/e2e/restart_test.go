@@ -183,3 +183,24 @@ func TestOneOfASharedProcessNamespace(t *testing.T) {
 		t.Errorf("%d sandboxes were made", len(sandboxes))
 	}
 }
+
+// B127: the pod's hosts file is one, and no container's start rewrites it.
+func TestTheHostsFileIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	const line = "192.0.2.1\tfriend\n"
+	n.put("pair.yaml", pod("pair", "containers:", run1("one", "printf '192.0.2.1\\tfriend\\n' >> /etc/hosts; "+idle), run1("two", idle)))
+	n.awaitReady("pair")
+	hosts := func() string { return n.read(n.inspect(n.box("pair", "two").ID).HostsPath) }
+	n.await("the line to be written", func() error {
+		if text := hosts(); !strings.Contains(text, line) {
+			return fmt.Errorf("it is\n%s", text)
+		}
+		return nil
+	})
+	n.kill("pair", "two")
+	n.awaitPod("pair", "to have one restarted", restarted("two", 1))
+	if text := hosts(); !strings.Contains(text, line) {
+		t.Errorf("after the other container's restart it is\n%s", text)
+	}
+}
