@@ -53,9 +53,10 @@ func (n *node) scrub() {
 		_ = n.agent.Process.Kill() // gone already is what is wanted
 		<-n.exited
 	}
-	left, err := n.engine.ps(n.name)
-	for _, b := range left {
-		err = errors.Join(err, n.engine.remove(b.ID))
+	err := n.removeAll()
+	if n.Failed() {
+		<-time.After(2 * time.Second) // an engine finishes what a killed agent had asked for
+		err = errors.Join(err, n.removeAll())
 	}
 	n.story.stop()
 	for _, path := range n.mounts() {
@@ -64,6 +65,14 @@ func (n *node) scrub() {
 	if err := errors.Join(err, os.RemoveAll(n.dir)); err != nil {
 		n.Error(err)
 	}
+}
+
+func (n *node) removeAll() error {
+	left, err := n.engine.ps(n.name)
+	for _, b := range left {
+		err = errors.Join(err, n.engine.remove(b.ID))
+	}
+	return err
 }
 
 // tell shows what the agent said and what the engine did.

@@ -95,6 +95,13 @@ func TestCreatedAndNeverStarted(t *testing.T) {
 				n.put("lamp.yaml", pod("lamp", "restartPolicy: "+policy, "volumes:", hostPath("diary", folder, "Directory"),
 					"containers:", run1("main", "echo ran >> /diary/main; "+idle, mount("diary", "/diary"))))
 				before := n.awaitReady("lamp")
+				wrote := func() error {
+					if text := n.read(folder + "/main"); lines(text) != 1 {
+						return fmt.Errorf("it has run %d times", lines(text))
+					}
+					return nil
+				}
+				n.await("its first line", wrote)
 				_, _ = n.end(syscall.SIGKILL)
 
 				main, sandbox := n.box("lamp", "main"), n.box("lamp", "POD")
@@ -113,9 +120,7 @@ func TestCreatedAndNeverStarted(t *testing.T) {
 				if count := status(after, "main").RestartCount; count != 0 {
 					t.Errorf("it counts as restarted %d times", count)
 				}
-				if text := n.read(folder + "/main"); lines(text) != 1 {
-					t.Errorf("it has run %d times", lines(text))
-				}
+				n.await("its line", wrote)
 			})
 		}
 	}
