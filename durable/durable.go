@@ -22,7 +22,7 @@ func WriteFile(path string, data []byte, mode fs.FileMode) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("write %s: %w", path, err), ignoreMissing(os.Remove(tmp.Name())))
+			err = errors.Join(fmt.Errorf("write %s: %w", path, bare(err)), ignoreMissing(os.Remove(tmp.Name())))
 		}
 	}()
 	if err := fill(tmp, data, mode); err != nil {
@@ -45,6 +45,20 @@ func fill(f *os.File, data []byte, mode fs.FileMode) error {
 		return err
 	}
 	return f.Sync()
+}
+
+// bare is the error without the name of the file beside, which is another at
+// each try and would make the same fault look new.
+func bare(err error) error {
+	var of *fs.PathError
+	var between *os.LinkError
+	switch {
+	case errors.As(err, &of):
+		return of.Err
+	case errors.As(err, &between):
+		return between.Err
+	}
+	return err
 }
 
 func ignoreMissing(err error) error {

@@ -35,8 +35,12 @@ func TestWriteFileKeepsTheOldFileOnError(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(path, "old"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteFile(path, []byte("new"), 0o600); err == nil {
+	err := WriteFile(path, []byte("new"), 0o600)
+	if err == nil {
 		t.Fatal("no error although the file cannot be replaced")
+	}
+	if again := WriteFile(path, []byte("new"), 0o600); again.Error() != err.Error() {
+		t.Errorf("the same fault reads differently: %v, before %v", again, err)
 	}
 	onlyFile(t, dir, "pod.json")
 }
