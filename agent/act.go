@@ -42,7 +42,8 @@ type performance struct {
 }
 
 // carryOut does the steps in order. The record is written beside the first
-// step; a pod that has none yet does not go on without it.
+// step; a pod that has none yet does not go on without it, in this round or in
+// one that tries again.
 func (w *worker) carryOut(ctx context.Context, steps [][]plan.Action) (acted bool, err error) {
 	if len(steps) == 0 {
 		return false, nil
@@ -50,6 +51,11 @@ func (w *worker) carryOut(ctx context.Context, steps [][]plan.Action) (acted boo
 	p := &performance{worker: w, created: map[string]string{}, failed: map[string]bool{}}
 	if sandbox, ok := w.observed.Sandbox(); ok {
 		p.sandboxID = sandbox.ID
+	}
+	if begun := len(w.observed.Sandboxes)+len(w.observed.Containers) > 0; begun && !w.recorded {
+		if err := w.save(); err != nil {
+			return false, err
+		}
 	}
 	var saving sync.WaitGroup
 	saving.Go(func() { err = w.save() })

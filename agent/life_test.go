@@ -2,13 +2,17 @@ package agent
 
 import (
 	"errors"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/podstead/podstead/agent/events"
 	"github.com/podstead/podstead/agent/status"
+	"github.com/podstead/podstead/durable"
 	"github.com/podstead/podstead/runtime"
 	"github.com/podstead/podstead/runtime/runtimetest"
 	"github.com/podstead/podstead/sources"
@@ -318,6 +322,28 @@ func TestEngineAwayAndBack(t *testing.T) {
 		if err := w.agent.Fresh(w.Context()); err != nil {
 			w.Errorf("Fresh says %v", err)
 		}
+	})
+}
+
+func TestNothingStartsWithoutARecord(t *testing.T) {
+	inWorld(t, func(w *world) {
+		full := true
+		w.agent.records.write = func(path string, data []byte, mode fs.FileMode) error {
+			if full {
+				return syscall.ENOSPC
+			}
+			return durable.WriteFile(path, data, mode)
+		}
+		w.apply(pod("a", "1"))
+		w.advance(time.Hour)
+		w.wantRunning()
+		if got := w.shows("a.1").Status.ContainerStatuses[0].State.Waiting; got == nil || !strings.Contains(got.Message, "no space left") {
+			w.Errorf("it waits for %+v", got)
+		}
+		w.wantEvent(events.FailedSync, "no space left")
+		full = false
+		w.advance(time.Minute)
+		w.wantRunning("a.1/POD", "a.1/c")
 	})
 }
 

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -122,10 +123,7 @@ func waitingAll(pod *v1.Pod, why plan.Waiting) map[string]plan.Waiting {
 // explainGate adds to the containers that wait for nothing of their own why the
 // pod as a whole does not come on.
 func (w *worker) explainGate() {
-	why := w.order.why
-	if w.sandboxFault != "" {
-		why = w.sandboxFault
-	}
+	why := cmp.Or(w.fault, w.sandboxFault, w.order.why)
 	for name, waiting := range w.waiting {
 		if waiting.Message == "" {
 			w.waiting[name] = plan.Waiting{Reason: waiting.Reason, Message: why}

@@ -12,6 +12,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/podstead/podstead/agent/events"
 	"github.com/podstead/podstead/agent/plan"
 	"github.com/podstead/podstead/runtime"
 )
@@ -30,7 +31,8 @@ type worker struct {
 	mail  *mailbox
 	// seen is the summary of the last observation, which the loop compares with its lists.
 	seen atomic.Pointer[string]
-	// troubled is set while the last try failed; a look at the engine is then worth another.
+	// troubled is set while the engine did not answer the last try; when it
+	// answers a look, another is worth it.
 	troubled atomic.Bool
 
 	acks     []chan<- struct{} // of those who wait for a look at the pod
@@ -51,9 +53,10 @@ type worker struct {
 	held     map[string]plan.Moment // not before, by what failed
 	waiting  map[string]plan.Waiting
 	status   v1.PodStatus
-	// sandboxFault is why the sandbox could not be made or started, for the status.
-	sandboxFault string
-	told         map[string]string // what was last said about a thing, so as not to repeat it
+	// sandboxFault is why the sandbox could not be made or started, and fault why
+	// the last round failed, for the status.
+	sandboxFault, fault string
+	told                map[string]string // what was last said about a thing, so as not to repeat it
 }
 
 func newWorker(a *Agent, t *tenant, o order) *worker {
@@ -258,7 +261,9 @@ func (w *worker) save() error {
 // nil says that it is over.
 func (w *worker) trouble(err error) time.Duration {
 	const key = "trouble"
-	w.troubled.Store(err != nil)
+	away := errors.Is(err, runtime.ErrUnavailable)
+	w.troubled.Store(away)
+	w.fault = ""
 	if err == nil {
 		if w.told[key] != "" {
 			w.log.Info("pod is in order again")
@@ -270,10 +275,14 @@ func (w *worker) trouble(err error) time.Duration {
 	if text := err.Error(); w.told[key] != text {
 		w.told[key] = text
 		w.log.Warn("pod is not in order, will retry", "err", err)
+		if !away {
+			w.event("", v1.EventTypeWarning, events.FailedSync, "Error syncing pod, will retry: "+text)
+		}
 	}
-	if errors.Is(err, runtime.ErrUnavailable) {
+	if away {
 		return w.delay(key, time.Second, 10*time.Second)
 	}
+	w.fault = err.Error()
 	return w.delay(key, time.Second, 15*time.Second)
 }
 
