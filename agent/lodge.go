@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,9 +16,9 @@ import (
 )
 
 // lodge takes over a pod of an earlier life, by its record or, without one, by
-// the names the engine shows. It runs on from there until a source claims it,
+// what the engine lists of it. It runs on from there until a source claims it,
 // replaces it, or the orphan rule ends it.
-func (t *tenancy) lodge(rec *Record, ref runtime.PodRef) {
+func (t *tenancy) lodge(rec *Record, listed runtime.Pod) {
 	tn := &tenant{order: order{gate: plan.GateRun}, progress: progressServing}
 	if rec != nil {
 		tn.record, tn.pod, tn.since = rec, rec.pod(), rec.Started
@@ -25,7 +27,7 @@ func (t *tenancy) lodge(rec *Record, ref runtime.PodRef) {
 			tn.order.end = &ending{reason: rec.Stopping.Reason, message: rec.Stopping.Message}
 		}
 	} else {
-		tn.pod = nameless(ref)
+		tn.pod, tn.since = nameless(listed.PodRef), born(listed)
 	}
 	tn.uid, tn.name, tn.order.pod = string(tn.pod.UID), tn.pod.FullName(), tn.pod
 	if t.byUID[tn.uid] != nil {
@@ -42,6 +44,39 @@ func nameless(ref runtime.PodRef) sources.Pod {
 	return sources.Pod{Pod: manifests.Pod{Pod: pod}}
 }
 
+// born is when the oldest thing of a pod was made, in whole seconds.
+func born(pod runtime.Pod) time.Time {
+	var first time.Time
+	earlier := func(t time.Time) {
+		if first.IsZero() || t.Before(first) {
+			first = t
+		}
+	}
+	for _, s := range pod.Sandboxes {
+		earlier(s.CreatedAt)
+	}
+	for _, c := range pod.Containers {
+		earlier(c.CreatedAt)
+	}
+	return first.Truncate(time.Second)
+}
+
+// byAge puts the older tenant first. Of one second it is the one with a record:
+// without one nothing is started.
+func byAge(a, b *tenant) int {
+	unrecorded := func(tn *tenant) int {
+		if tn.record == nil {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(
+		a.since.Truncate(time.Second).Compare(b.since.Truncate(time.Second)),
+		cmp.Compare(unrecorded(a), unrecorded(b)),
+		a.since.Compare(b.since),
+	)
+}
+
 // unlock lets workers be hired from now on, for all that is wanted. Of several
 // pods of one name the oldest serves; a younger one was being prepared when the
 // agent ended and goes back behind its gate.
@@ -50,7 +85,7 @@ func (t *tenancy) unlock() {
 	touched := map[string]*slot{}
 	for name, s := range t.slots {
 		touched[name] = s
-		slices.SortStableFunc(s.tenants, func(a, b *tenant) int { return a.since.Compare(b.since) })
+		slices.SortStableFunc(s.tenants, byAge)
 		for i, tn := range s.tenants {
 			if i > 0 && !tn.going() {
 				tn.order.gate, tn.progress = plan.GateCreate, progressNone

@@ -126,7 +126,7 @@ func (l *loop) compare(seen look) (behind []<-chan struct{}) {
 		listed[pod.UID] = pod
 		if l.workers[pod.UID] == nil {
 			// Ours by all its marks, and nobody's: left by a worker whose record was lost.
-			l.tenancy.lodge(nil, pod.PodRef)
+			l.tenancy.lodge(nil, pod)
 		}
 	}
 	for uid, w := range l.workers {
@@ -149,11 +149,11 @@ func (l *loop) open(seen look) {
 	known := map[string]bool{}
 	for i := range l.records {
 		known[string(l.records[i].Pod.UID)] = true
-		l.tenancy.lodge(&l.records[i], runtime.PodRef{})
+		l.tenancy.lodge(&l.records[i], runtime.Pod{})
 	}
 	for _, pod := range seen.pods {
 		if !known[pod.UID] {
-			l.tenancy.lodge(nil, pod.PodRef)
+			l.tenancy.lodge(nil, pod)
 		}
 	}
 	l.records = nil

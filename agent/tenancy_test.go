@@ -325,13 +325,13 @@ func record(p sources.Pod, started time.Time) *Record {
 }
 
 func TestAdoption(t *testing.T) {
-	early, late := time.Unix(100, 0), time.Unix(200, 0)
+	early, late := time.Unix(100, 5e8), time.Unix(200, 0)
 	fileSpoke := sourcesView{configured: []string{"file"}, states: map[string]sources.SourceState{"file": {Live: true, Attempted: true}}}
 
 	t.Run("a pod that is still wanted is claimed", func(t *testing.T) {
 		h := closedHouse(t)
 		h.apply(add(makePod("a", "1")))
-		h.tenancy.lodge(record(makePod("a", "1"), early), runtime.PodRef{})
+		h.tenancy.lodge(record(makePod("a", "1"), early), runtime.Pod{})
 		h.tenancy.unlock()
 		h.collect()
 		h.tenancy.endOrphans(fileSpoke)
@@ -341,15 +341,15 @@ func TestAdoption(t *testing.T) {
 	t.Run("a pod changed while the agent was down is replaced, not joined (B31)", func(t *testing.T) {
 		h := closedHouse(t)
 		h.apply(add(makePod("a", "2", 80)))
-		h.tenancy.lodge(record(makePod("a", "1", 80), early), runtime.PodRef{})
+		h.tenancy.lodge(record(makePod("a", "1", 80), early), runtime.Pod{})
 		h.tenancy.unlock()
 		h.collect()
 		h.is("a.1=run", "a.2=create")
 	})
 	t.Run("a pod that nobody wants runs on until its source has spoken", func(t *testing.T) {
 		h := closedHouse(t)
-		h.tenancy.lodge(record(makePod("a", "1"), early), runtime.PodRef{})
-		h.tenancy.lodge(nil, runtime.PodRef{UID: "x.1", Namespace: "default", Name: "x"})
+		h.tenancy.lodge(record(makePod("a", "1"), early), runtime.Pod{})
+		h.tenancy.lodge(nil, runtime.Pod{PodRef: runtime.PodRef{UID: "x.1", Namespace: "default", Name: "x"}})
 		h.tenancy.unlock()
 		h.collect()
 		h.is("a.1=run", "x.1=run")
@@ -359,8 +359,8 @@ func TestAdoption(t *testing.T) {
 	})
 	t.Run("killed in the middle of a replacement", func(t *testing.T) {
 		h := closedHouse(t)
-		h.tenancy.lodge(record(makePod("a", "2"), late), runtime.PodRef{})
-		h.tenancy.lodge(record(makePod("a", "1"), early), runtime.PodRef{})
+		h.tenancy.lodge(record(makePod("a", "2"), late), runtime.Pod{})
+		h.tenancy.lodge(record(makePod("a", "1"), early), runtime.Pod{})
 		h.tenancy.unlock()
 		h.collect()
 		h.is("a.1=run", "a.2=create")
@@ -370,11 +370,25 @@ func TestAdoption(t *testing.T) {
 		h.leave("a.1")
 		h.is("a.2=run")
 	})
+	for _, made := range []time.Time{late, early.Truncate(time.Second)} {
+		t.Run("killed before the successor had a record, made at "+made.UTC().Format(time.TimeOnly), func(t *testing.T) {
+			h := closedHouse(t)
+			h.apply(add(makePod("a", "2")))
+			h.tenancy.lodge(record(makePod("a", "1"), early), runtime.Pod{})
+			h.tenancy.lodge(nil, runtime.Pod{
+				PodRef:    runtime.PodRef{UID: "a.2", Namespace: "default", Name: "a"},
+				Sandboxes: []runtime.Sandbox{{ID: "s", State: runtime.StateCreated, CreatedAt: made}},
+			})
+			h.tenancy.unlock()
+			h.collect()
+			h.is("a.1=run", "a.2=create")
+		})
+	}
 	t.Run("killed while it stopped", func(t *testing.T) {
 		h := closedHouse(t)
 		stopping := record(makePod("a", "1"), early)
 		stopping.Stopping = &Stopping{Reason: endRemoved}
-		h.tenancy.lodge(stopping, runtime.PodRef{})
+		h.tenancy.lodge(stopping, runtime.Pod{})
 		h.tenancy.unlock()
 		h.collect()
 		h.is("a.1=end")
