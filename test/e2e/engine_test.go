@@ -101,7 +101,6 @@ func (b box) name() string      { return b.Names[0][1:] }
 func (b box) pod() string       { return b.Labels[labelPod] }
 func (b box) uid() string       { return b.Labels[labelUID] }
 func (b box) container() string { return b.Labels[labelContainer] }
-func (b box) attempt() string   { return b.Labels[labelAttempt] }
 func (b box) sandbox() bool     { return b.container() == "POD" }
 func (b box) running() bool     { return b.State == "running" }
 
@@ -153,10 +152,6 @@ func (e *engine) kill(id, signal string) error {
 
 func (e *engine) remove(id string) error {
 	return e.call(http.MethodDelete, "/containers/"+id, url.Values{"force": {"1"}, "v": {"1"}}, nil, nil)
-}
-
-func (e *engine) restart(id string) error {
-	return e.call(http.MethodPost, "/containers/"+id+"/restart", url.Values{"t": {"0"}}, nil, nil)
 }
 
 // create makes a container of this configuration and does not start it.
