@@ -81,7 +81,7 @@ func (a *agent) start() {
 	a.cmd, a.exited = cmd, make(chan error, 1)
 	go func() { a.exited <- cmd.Wait() }()
 	until(a.t, "the agent answers", func() error {
-		if code, out := a.command("version"); code != 0 {
+		if code, out := a.command("get", "sources"); code != 0 {
 			return errors.New(out)
 		}
 		return nil

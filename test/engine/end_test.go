@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -130,11 +131,20 @@ func (a *agent) processesAre(pods []web) error {
 	for _, w := range pods {
 		want[w.mark(a, app)], want[w.mark(a, site)] = 1, 1
 	}
-	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		return err
-	}
 	got := map[string]int{}
+	for mark, pids := range a.pids() {
+		got[mark] = len(pids)
+	}
+	if !maps.Equal(got, want) {
+		return fmt.Errorf("processes %v, want %v", got, want)
+	}
+	return nil
+}
+
+// pids are the processes that bear a mark of this node, by mark.
+func (a *agent) pids() map[string][]int {
+	found := map[string][]int{}
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is good
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -142,13 +152,11 @@ func (a *agent) processesAre(pods []web) error {
 		}
 		args := strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
 		if mark := args[len(args)-1]; strings.HasPrefix(mark, a.node+"_") {
-			got[mark]++
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file))) // a number by the pattern
+			found[mark] = append(found[mark], pid)
 		}
 	}
-	if !maps.Equal(got, want) {
-		return fmt.Errorf("processes %v, want %v", got, want)
-	}
-	return nil
+	return found
 }
 
 // recordsAre compares the pod directories with the pods that are shown.
