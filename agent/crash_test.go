@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -196,9 +197,9 @@ func TestEveryRecordWriteMayFindTheDiskFull(t *testing.T) {
 		for n := 1; n <= 6; n++ {
 			t.Run(fmt.Sprintf("%s/write %d", tr.name, n), func(t *testing.T) {
 				tr.play(t, func(w *world) {
-					var count int
+					var writes atomic.Int32
 					w.agent.records.write = func(path string, data []byte, mode fs.FileMode) error {
-						if count++; count >= n && count < n+3 {
+						if i := int(writes.Add(1)); i >= n && i < n+3 {
 							return syscall.ENOSPC
 						}
 						return durable.WriteFile(path, data, mode)

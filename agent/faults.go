@@ -28,7 +28,12 @@ func (p *performance) succeeded(a plan.Action) {
 	delete(p.backoff, key)
 	delete(p.told, key)
 	switch a.Verb {
-	case plan.CreateContainer, plan.StartContainer:
+	case plan.CreateSandbox:
+		p.made = true
+	case plan.CreateContainer:
+		p.made = true
+		delete(p.failures, a.Container)
+	case plan.StartContainer:
 		delete(p.failures, a.Container)
 	case plan.StartSandbox:
 		p.sandboxFault = ""

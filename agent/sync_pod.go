@@ -49,7 +49,6 @@ func (w *worker) livingPhase() Phase {
 	if w.order.gate == plan.GateRun {
 		return Syncing
 	}
-	w.prepared = true
 	return Preparing
 }
 
@@ -61,7 +60,7 @@ func (w *worker) decide(ctx context.Context) (plan.Decision, error) {
 		decision := plan.Sync(plan.Input{
 			Pod: w.record.Pod, Gate: w.order.gate, Observed: w.observed, History: w.record.History,
 			Images: optimistic{w.record.Pod, images}.all(), Failures: w.failures, Stops: w.stops,
-			Prepared: w.prepared, Now: w.now(),
+			Prepared: w.made, Now: w.now(),
 		})
 		asked := false
 		for _, action := range actionsOf(decision) {

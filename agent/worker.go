@@ -41,7 +41,7 @@ type worker struct {
 	unsaved  bool // the record differs from what is on disk
 	recorded bool // some record of this pod is on disk
 	phase    Phase
-	prepared bool     // was behind a gate in this life of the agent
+	made     bool     // something of it was created in this life of the agent
 	serving  bool     // has come to life, and the loop knows
 	stopped  progress // of its end, as the loop knows
 	observed runtime.Pod

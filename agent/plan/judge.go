@@ -48,8 +48,8 @@ func (p *planner) judge(c *v1.Container, init bool) stand {
 		s.next = hold // until that one is gone, or stopped
 		return s
 	case ok && newest.State == runtime.StateCreated && p.inBox(newest):
-		s.next, s.id = start, newest.ID
-		s.reason, s.message = p.whyStart()
+		s.next, s.id, s.attempt = start, newest.ID, newest.Attempt
+		s.reason, s.message = p.whyStart(p.History.Containers[c.Name].Ended)
 	case !init && !p.again(c.Name):
 		return s
 	default:
@@ -120,11 +120,14 @@ func (s stand) held(w Waiting, due time.Duration) stand {
 	return s
 }
 
-// whyStart is the reason to start what was made before.
-func (p *planner) whyStart() (Reason, string) {
+// whyStart is the reason to start what was made before; ended is how the
+// instance before it ended, if there was one.
+func (p *planner) whyStart(ended *Ended) (Reason, string) {
 	switch {
 	case p.Gate < GateRun:
 		return ReasonPrepare, "made ready beside its predecessor"
+	case p.Prepared && ended != nil:
+		return ReasonContainerExited, ended.words()
 	case p.Prepared:
 		return ReasonNew, "made ready before"
 	}

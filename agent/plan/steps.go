@@ -83,7 +83,7 @@ func (p *planner) startSandbox() []Action {
 	}
 	a := Action{Verb: StartSandbox, ID: p.box.ID, Reason: p.loss.reason, Message: p.loss.message}
 	if p.box.ID != "" || p.Gate < GateRun {
-		a.Reason, a.Message = p.whyStart()
+		a.Reason, a.Message = p.whyStart(nil)
 	}
 	return []Action{a}
 }
@@ -105,7 +105,7 @@ func (p *planner) start(s stand) {
 	if s.next == create || s.next == start {
 		p.step(Action{
 			Verb: StartContainer, Container: s.container.Name, Init: s.init,
-			ID: s.id, Reason: s.reason, Message: s.message,
+			ID: s.id, Attempt: s.attempt, Reason: s.reason, Message: s.message,
 		})
 	}
 }

@@ -36,9 +36,9 @@ type Input struct {
 	// Failures of the newest try to create a container (or to resolve what it
 	// needs), by container name; gone once it was created.
 	Failures map[string]Failure
-	// Prepared is true when what is created and not started was made ahead, behind
-	// a gate that is open now, and not left over by an agent that was killed. It
-	// only changes the reason told.
+	// Prepared is true when what is created and not started was made in this life
+	// of the agent, and not left over by one that was killed. It only changes the
+	// reason told.
 	Prepared bool
 	// Stops under way, by container or sandbox ID.
 	Stops map[string]Stop
@@ -111,7 +111,7 @@ type Action struct {
 	Container string // name; "" for the sandbox
 	Init      bool
 	ID        string // Signal, Remove, StartContainer and StartSandbox of something that exists; "" for what this decision creates
-	Attempt   int    // CreateSandbox, CreateContainer
+	Attempt   int    // CreateSandbox, CreateContainer, StartContainer
 	Signal    string // Signal: TERM (or the container's own), KILL
 	Grace     time.Duration
 	Reason    Reason

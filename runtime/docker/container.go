@@ -33,7 +33,7 @@ func (m *Manager) CreateContainer(ctx context.Context, cfg runtime.ContainerConf
 func (m *Manager) StartContainer(ctx context.Context, id string) error {
 	state, err := m.startable(ctx, id)
 	if err == nil && parseTime(state.StartedAt).IsZero() {
-		err = m.discardStale(ctx, id, m.engine.startContainer(ctx, id))
+		err = m.discardStale(ctx, id, m.engine.startContainer(ctx, id, rankStart))
 	}
 	if err != nil {
 		return fmt.Errorf("start container %s: %w", short(id), err)

@@ -69,7 +69,7 @@ const (
 type engine struct {
 	endpoint string
 	dial     func() (api, error)
-	slots    chan struct{}
+	slots    *slots
 	metrics  *metrics
 
 	mu  sync.RWMutex
@@ -103,7 +103,7 @@ func newEngine(cfg Config) (*engine, error) {
 	return &engine{
 		endpoint: endpoint,
 		dial:     dial,
-		slots:    make(chan struct{}, cfg.Slots),
+		slots:    newSlots(cfg.Slots),
 		metrics:  metrics,
 		api:      first,
 	}, nil
@@ -137,6 +137,7 @@ type call struct {
 	id    string        // of the container it concerns, for the error's sake
 	limit time.Duration // 0 for a stream: it ends with its context
 	slot  bool          // takes one of the bounded number of slots
+	rank  rank          // among those who wait for one
 	joins bool          // can be refused for another object's sake: a sandbox, a network
 }
 
@@ -145,12 +146,10 @@ type call struct {
 func ask[T any](ctx context.Context, e *engine, c call, do func(context.Context, api) (T, error)) (T, error) {
 	var none T
 	if c.slot {
-		select {
-		case e.slots <- struct{}{}:
-			defer func() { <-e.slots }()
-		case <-ctx.Done():
-			return none, e.classify(ctx, c, ctx.Err())
+		if err := e.slots.take(ctx, c.rank); err != nil {
+			return none, e.classify(ctx, c, err)
 		}
+		defer e.slots.give()
 	}
 	limited := ctx
 	if c.limit > 0 {
@@ -175,13 +174,17 @@ func tell(ctx context.Context, e *engine, c call, do func(context.Context, api) 
 }
 
 func (e *engine) createContainer(ctx context.Context, s spec) (container.CreateResponse, error) {
-	return ask(ctx, e, call{name: "container_create", limit: longLimit, slot: true, joins: true}, func(ctx context.Context, a api) (container.CreateResponse, error) {
+	r := rankCreate
+	if s.config.Labels[labelContainer] == sandboxContainer {
+		r = rankBeginning
+	}
+	return ask(ctx, e, call{name: "container_create", limit: longLimit, slot: true, rank: r, joins: true}, func(ctx context.Context, a api) (container.CreateResponse, error) {
 		return a.ContainerCreate(ctx, s.config, s.host, s.network, nil, s.name)
 	})
 }
 
-func (e *engine) startContainer(ctx context.Context, id string) error {
-	return tell(ctx, e, call{name: "container_start", id: id, limit: longLimit, slot: true, joins: true}, func(ctx context.Context, a api) error {
+func (e *engine) startContainer(ctx context.Context, id string, r rank) error {
+	return tell(ctx, e, call{name: "container_start", id: id, limit: longLimit, slot: true, rank: r, joins: true}, func(ctx context.Context, a api) error {
 		return a.ContainerStart(ctx, id, container.StartOptions{})
 	})
 }
@@ -193,7 +196,7 @@ func (e *engine) killContainer(ctx context.Context, id, signal string) error {
 }
 
 func (e *engine) removeContainer(ctx context.Context, id string) error {
-	return tell(ctx, e, call{name: "container_remove", id: id, limit: longLimit, slot: true}, func(ctx context.Context, a api) error {
+	return tell(ctx, e, call{name: "container_remove", id: id, limit: longLimit, slot: true, rank: rankTidy}, func(ctx context.Context, a api) error {
 		return a.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
 	})
 }

@@ -29,10 +29,10 @@ func TestSlots(t *testing.T) {
 			pingFn: func(context.Context) error { return nil },
 		}
 		m := newTestManager(t, fake)
-		m.engine.slots = make(chan struct{}, 2)
+		m.engine.slots = newSlots(2)
 		done := make(chan error)
 		for range 6 {
-			go func() { done <- m.engine.startContainer(t.Context(), "c1") }()
+			go func() { done <- m.engine.startContainer(t.Context(), "c1", rankStart) }()
 		}
 		synctest.Wait()
 		begin := time.Now()
@@ -44,7 +44,7 @@ func TestSlots(t *testing.T) {
 		}
 		short, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()
-		if err := m.engine.startContainer(short, "c1"); !errors.Is(err, runtime.ErrUnavailable) {
+		if err := m.engine.startContainer(short, "c1", rankStart); !errors.Is(err, runtime.ErrUnavailable) {
 			t.Errorf("a caller whose time ran out in the queue got %v", err)
 		}
 		for range 6 {

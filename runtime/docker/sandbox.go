@@ -99,7 +99,7 @@ func (m *Manager) startSandbox(ctx context.Context, id string) (runtime.StartedS
 func (m *Manager) startOrRemake(ctx context.Context, id string) (runtime.StartedSandbox, error) {
 	started := runtime.StartedSandbox{ID: id}
 	for range 3 {
-		err := m.engine.startContainer(ctx, started.ID)
+		err := m.engine.startContainer(ctx, started.ID, rankSandbox)
 		if err == nil {
 			return started, nil
 		}

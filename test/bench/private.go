@@ -15,6 +15,7 @@ import (
 // other engine's way.
 type privateEngine struct {
 	dir    string
+	bridge string // of its own: with none, dockerd takes the machine's docker0 away
 	engine *engine
 	cmd    *exec.Cmd
 	exited chan struct{}
@@ -28,7 +29,27 @@ func (l *lab) newPrivateEngine(dir string) (*privateEngine, error) {
 		return nil, err
 	}
 	config := filepath.Join(dir, "daemon.json")
-	return &privateEngine{dir: dir, engine: newEngine(filepath.Join(dir, "docker.sock"))}, os.WriteFile(config, []byte("{}"), 0o600)
+	if err := os.WriteFile(config, []byte("{}"), 0o600); err != nil {
+		return nil, err
+	}
+	p := &privateEngine{
+		dir: dir, engine: newEngine(filepath.Join(dir, "docker.sock")),
+		bridge: fmt.Sprintf("psb%d", os.Getpid()), // an interface's name may have 15 bytes
+	}
+	return p, link("add", p.bridge, "type", "bridge")
+}
+
+func link(words ...string) error {
+	if out, err := exec.Command("ip", append([]string{"link"}, words...)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("ip link %s: %w: %s", words[0], err, out)
+	}
+	return nil
+}
+
+// close ends the engine and takes its bridge away.
+func (p *privateEngine) close() {
+	p.stop()
+	_ = link("delete", p.bridge) // gone already is what is wanted
 }
 
 // start runs dockerd and returns when it answers.
@@ -41,7 +62,7 @@ func (p *privateEngine) start(ctx context.Context) error {
 	defer log.Close()
 	cmd := exec.Command("dockerd", "--config-file", in("daemon.json"), "--data-root", in("data"), "--exec-root", in("exec"),
 		"--pidfile", in("dockerd.pid"), "--host", "unix://"+p.engine.socket,
-		"--bridge", "none", "--iptables=false", "--ip-masq=false")
+		"--bridge", p.bridge, "--iptables=false", "--ip-masq=false")
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C is the bench's
 	if err := cmd.Start(); err != nil {

@@ -66,7 +66,7 @@ func measureReboot(ctx context.Context, l *lab) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	defer private.stop()
+	defer private.close()
 	if err := private.start(ctx); err != nil {
 		return result{}, err
 	}
