@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -327,9 +328,10 @@ func TestEngineAwayAndBack(t *testing.T) {
 
 func TestNothingStartsWithoutARecord(t *testing.T) {
 	inWorld(t, func(w *world) {
-		full := true
+		var full atomic.Bool
+		full.Store(true)
 		w.agent.records.write = func(path string, data []byte, mode fs.FileMode) error {
-			if full {
+			if full.Load() {
 				return syscall.ENOSPC
 			}
 			return durable.WriteFile(path, data, mode)
@@ -341,7 +343,7 @@ func TestNothingStartsWithoutARecord(t *testing.T) {
 			w.Errorf("it waits for %+v", got)
 		}
 		w.wantEvent(events.FailedSync, "no space left")
-		full = false
+		full.Store(false)
 		w.advance(time.Minute)
 		w.wantRunning("a.1/POD", "a.1/c")
 	})
