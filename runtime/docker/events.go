@@ -77,10 +77,13 @@ func (m *Manager) follow(ctx context.Context, out chan<- runtime.Event, again bo
 		m.log.Info("the engine is back")
 	}
 	send(ctx, out, runtime.Event{Kind: runtime.EventResync})
+	m.details.watched(true)
+	defer m.details.watched(false)
 	for {
 		select {
 		case msg := <-messages:
 			if event, ok := eventFrom(msg); ok {
+				m.details.forget(event.ID)
 				send(ctx, out, event)
 			}
 		case err := <-errs:

@@ -44,7 +44,8 @@ type Manager struct {
 	proc     procfs
 	logLimit string // bytes
 
-	facts   kept[facts]  // of the engine, until it is reconnected to
+	facts   kept[facts] // of the engine, until it is reconnected to
+	details details
 	network kept[string] // id of the pod network, until it turns out to be gone
 
 	fresh    sync.Map // ids created here whose start was never tried

@@ -44,8 +44,9 @@ func (m *Manager) List(ctx context.Context) ([]runtime.Pod, error) {
 	return all, nil
 }
 
-// Pod shows all of one pod: a list call, and one for each container. A pod
-// that the engine does not know is an empty one.
+// Pod shows all of one pod: a list call, and an inspection of each container
+// that may have changed since the last. A pod that the engine does not know is
+// an empty one.
 func (m *Manager) Pod(ctx context.Context, uid string) (runtime.Pod, error) {
 	found, err := m.engine.listContainers(ctx, labelNodeID+"="+m.cfg.NodeID, labelUID+"="+uid)
 	if err != nil {
@@ -57,7 +58,7 @@ func (m *Manager) Pod(ctx context.Context, uid string) (runtime.Pod, error) {
 		if err != nil {
 			continue
 		}
-		detail, err := m.engine.inspectContainer(ctx, c.ID)
+		told, err := m.detail(ctx, id, c)
 		switch {
 		case errors.Is(err, runtime.ErrNotFound):
 			continue // removed since the list
@@ -65,10 +66,36 @@ func (m *Manager) Pod(ctx context.Context, uid string) (runtime.Pod, error) {
 			return runtime.Pod{}, fmt.Errorf("inspect %s of %s: %w", id.container, id.pod, err)
 		}
 		pod.PodRef = id.pod
-		m.addDetail(ctx, &pod, id, detail)
+		if id.sandbox() {
+			pod.Sandboxes = append(pod.Sandboxes, told.sandbox)
+		} else {
+			pod.Containers = append(pod.Containers, told.container)
+		}
 	}
 	newestFirst(&pod)
 	return pod, nil
+}
+
+// detail is what is known of a container that a list shows, from an inspection
+// now or before.
+func (m *Manager) detail(ctx context.Context, id identity, listed container.Summary) (detail, error) {
+	known, ok, mark := m.details.get(listed.ID, stateOf(listed.State))
+	if ok {
+		return known, nil
+	}
+	found, err := m.engine.inspectContainer(ctx, listed.ID)
+	if err != nil {
+		return detail{}, err
+	}
+	told := detail{state: stateOf(found.State.Status)}
+	if id.sandbox() {
+		told.sandbox = sandboxFrom(id, found)
+	} else {
+		told.container = containerFrom(id, found)
+		told.container.ImageID = m.imageID(ctx, found.Image, found.Config.Image)
+	}
+	m.details.put(listed.ID, told, mark)
+	return told, nil
 }
 
 // identify reads what a container is; one that bears our labels and is not
@@ -109,16 +136,6 @@ func addSummary(pod *runtime.Pod, id identity, c container.Summary) {
 		CreatedAt:   created,
 		MessagePath: id.messagePath,
 	})
-}
-
-func (m *Manager) addDetail(ctx context.Context, pod *runtime.Pod, id identity, c container.InspectResponse) {
-	if id.sandbox() {
-		pod.Sandboxes = append(pod.Sandboxes, sandboxFrom(id, c))
-		return
-	}
-	observed := containerFrom(id, c)
-	observed.ImageID = m.imageID(ctx, c.Image, c.Config.Image)
-	pod.Containers = append(pod.Containers, observed)
 }
 
 func sandboxFrom(id identity, c container.InspectResponse) runtime.Sandbox {
