@@ -41,18 +41,6 @@ func (m *Manager) StartContainer(ctx context.Context, id string) error {
 	return nil
 }
 
-// discardStale removes what can never be started, because the engine was killed
-// between the container runtime's start of it and its own note thereof.
-func (m *Manager) discardStale(ctx context.Context, id string, refusal error) error {
-	if !errors.Is(refusal, errStale) {
-		return refusal
-	}
-	if err := m.Remove(ctx, id); err != nil {
-		return errors.Join(refusal, err)
-	}
-	return fmt.Errorf("%w: removed, for %w", runtime.ErrNotFound, refusal)
-}
-
 // Signal sends a signal ("TERM", "SIGKILL", "37") to the first process of a
 // container or sandbox. One that does not run or does not exist needs none.
 // KILL returns when the process is gone or after 10 s.

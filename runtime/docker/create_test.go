@@ -195,24 +195,3 @@ func TestGoneIsSuccess(t *testing.T) {
 		})
 	}
 }
-
-// B163: what an engine that was killed left half started can only be made anew.
-func TestStartOfWhatWasLeftHalfStarted(t *testing.T) {
-	var removed string
-	fake := &fakeAPI{
-		startFn:  func(id string) error { return refusal{"task " + id + ": already exists", cerrdefs.ErrConflict} },
-		removeFn: func(id string) error { removed = id; return nil },
-		inspectFn: func(id string) (container.InspectResponse, error) {
-			return holder(id, identity{pod: webContainer().Pod, container: "main", sandboxID: "s1"}, container.StateCreated), nil
-		},
-	}
-	m := newTestManager(t, fake)
-	err := m.StartContainer(t.Context(), "c1")
-	if !errors.Is(err, runtime.ErrNotFound) || errors.Is(err, runtime.ErrCannotRun) || removed != "c1" {
-		t.Errorf("container: removed %q, err %v", removed, err)
-	}
-	_, err = m.StartSandbox(t.Context(), "s1")
-	if !errors.Is(err, runtime.ErrNotFound) || errors.Is(err, runtime.ErrCannotRun) || removed != "s1" {
-		t.Errorf("sandbox: removed %q, err %v", removed, err)
-	}
-}
