@@ -120,6 +120,17 @@ func (a *agent) wait() error {
 	}
 }
 
+// works fails the test when the agent has ended and was not told to.
+func (a *agent) works() {
+	a.t.Helper()
+	select {
+	case err := <-a.exited:
+		a.cmd = nil
+		a.t.Fatalf("somebody has ended the agent, or it has itself: %v", err)
+	default:
+	}
+}
+
 // command runs another podstead command against the agent.
 func (a *agent) command(args ...string) (code int, out string) {
 	cmd := exec.Command(program, append(args, "--root-dir", a.root)...)
@@ -155,7 +166,7 @@ func (a *agent) seesEngineAway() {
 	began := time.Now()
 	code, h := a.status()
 	if code != 1 || h.Agent.Engine.Error == "" {
-		a.t.Errorf("status while the engine is away: exit %d, engine %q, problems %v", code, h.Agent.Engine.Error, h.Problems)
+		a.t.Errorf("status while the engine is away, after %s: exit %d, engine %q, problems %v", time.Since(began), code, h.Agent.Engine.Error, h.Problems)
 	}
 	if took := time.Since(began); took > 5*time.Second {
 		a.t.Errorf("status took %s while the engine was away", took)
@@ -177,9 +188,3 @@ func (a *agent) drop(name string) {
 }
 
 func (a *agent) path(name string) string { return filepath.Join(a.manifests, name+".yaml") }
-
-// events is the table of `podstead get events`.
-func (a *agent) events() string {
-	_, out := a.command("get", "events", "-A", "-o", "wide")
-	return out
-}

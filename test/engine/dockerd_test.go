@@ -5,6 +5,7 @@ package engine
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -55,12 +56,13 @@ func absentDockerd(t *testing.T, flags ...string) *dockerd {
 	return d
 }
 
-// memory is a new folder in memory, quick and nobody else's disk. Its mounts are
+// memory is a new folder in memory, quick and nobody else's disk, with the short
+// path that sockets need. Its mounts are
 // shared, as those of a machine with systemd are: on any other dockerd mounts
 // its data over itself, and hides from its next life what was mounted by then.
 func memory(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "podstead-dockerd-") //nolint:usetesting // sockets need a short path
+	dir, err := os.MkdirTemp("", "podstead-dockerd-")
 	must(t, err)
 	t.Cleanup(func() { _ = os.Remove(dir) })
 	must(t, unix.Mount("tmpfs", dir, "tmpfs", 0, "size=1g,mode=0700"))
@@ -143,8 +145,22 @@ func (d *dockerd) end(s syscall.Signal) {
 	})
 }
 
-// hang keeps dockerd from doing anything until resume.
-func (d *dockerd) hang() { d.t.Helper(); d.signal(syscall.SIGSTOP) }
+// hang keeps dockerd from doing anything until resume. On a busy machine the
+// signal takes a while to reach all of its threads.
+func (d *dockerd) hang() {
+	d.t.Helper()
+	d.signal(syscall.SIGSTOP)
+	until(d.t, "dockerd has stopped", func() error {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", d.pid()))
+		for _, thread := range threads {
+			text, _ := os.ReadFile(thread) // one that has ended does nothing either
+			if len(text) > 0 && !bytes.Contains(text, []byte("State:\tT")) {
+				err = errors.New("a thread still runs")
+			}
+		}
+		return err
+	})
+}
 
 func (d *dockerd) resume() { d.t.Helper(); d.signal(syscall.SIGCONT) }
 

@@ -33,6 +33,7 @@ func (a *agent) settles(what string, want ...web) map[string]v1.Pod {
 
 // settled asks what costs little first: it is asked again and again.
 func (a *agent) settled(want []web) (map[string]v1.Pod, error) {
+	a.works()
 	if err := a.processesAre(want); err != nil {
 		return nil, err
 	}
