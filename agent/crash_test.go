@@ -69,6 +69,17 @@ func transitions() []transition {
 // play runs a transition with a fault planted by plant, and checks the end.
 func (tr transition) play(t *testing.T, plant func(w *world)) {
 	t.Helper()
+	tr.begin(t, func(w *world) {
+		plant(w)
+		w.apply(tr.after...)
+		w.advance(20 * time.Minute)
+		tr.check(w)
+	})
+}
+
+// begin makes a world in which what was before runs, and goes on from there.
+func (tr transition) begin(t *testing.T, then func(w *world)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		if !testing.Verbose() {
@@ -80,10 +91,7 @@ func (tr transition) play(t *testing.T, plant func(w *world)) {
 		defer func() { w.kill() }()
 		w.apply(tr.before...)
 		w.advance(time.Minute)
-		plant(w)
-		w.apply(tr.after...)
-		w.advance(20 * time.Minute)
-		tr.check(w)
+		then(w)
 	})
 }
 
@@ -166,17 +174,7 @@ func TestTheAgentMayBeKilledAfterEveryStep(t *testing.T) {
 // playKilled kills the agent in the n-th call of the transition, before or
 // after its effect, and starts it again.
 func (tr transition) playKilled(t *testing.T, n int, mode runtimetest.Mode) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		if !testing.Verbose() {
-			w.quiet()
-		}
-		w.engine.Behave("setup", runtimetest.Exits(time.Second, 0))
-		w.engine.Behave("job/c", runtimetest.Exits(time.Second, 0))
-		w.start()
-		defer func() { w.kill() }()
-		w.apply(tr.before...)
-		w.advance(time.Minute)
+	tr.begin(t, func(w *world) {
 		w.engine.Inject(runtimetest.Fault{Nth: n, Mode: mode})
 		w.apply(tr.after...)
 		for range 100 {
