@@ -10,13 +10,26 @@ import (
 )
 
 // newLogger writes structured lines: text where a person reads along, else JSON,
-// unless the format is given.
+// unless the format is given. Durations are written as people read them (58ms) in
+// both, and texts that say nothing are left out.
 func newLogger(out io.Writer, level slog.Level, format string) *slog.Logger {
-	opts := &slog.HandlerOptions{Level: level}
+	opts := &slog.HandlerOptions{Level: level, ReplaceAttr: readable}
 	if format == "text" || format == "" && isTerminal(out) {
 		return slog.New(slog.NewTextHandler(out, opts))
 	}
 	return slog.New(slog.NewJSONHandler(out, opts))
+}
+
+// readable puts a duration into words, which JSON would count in nanoseconds, and
+// drops an empty text: an act on a sandbox has no container, for one.
+func readable(_ []string, a slog.Attr) slog.Attr {
+	switch {
+	case a.Value.Kind() == slog.KindDuration:
+		return slog.String(a.Key, a.Value.Duration().String())
+	case a.Value.Kind() == slog.KindString && a.Value.String() == "" && a.Key != slog.MessageKey:
+		return slog.Attr{}
+	}
+	return a
 }
 
 // bridgeKlog sends what Kubernetes' libraries log to our logger. It is the
