@@ -91,7 +91,7 @@ func (c *checked) file(path string, node manifests.Node) {
 
 func (c *checked) document(doc manifests.Document, node manifests.Node) {
 	if doc.Pod() == nil {
-		c.warnings = append(c.warnings, manifests.Fault{Place: doc.Place, Message: fmt.Sprintf("kind %s of %s is not run", doc.Kind, doc.APIVersion)})
+		c.warnings = append(c.warnings, manifests.Fault{Place: doc.Place, Message: notRun(doc)})
 		return
 	}
 	pod, warnings, faults := manifests.Static(doc, manifests.Options{Node: node, Kind: string(sources.KindFile)})
@@ -132,4 +132,11 @@ func count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func notRun(doc manifests.Document) string {
+	if doc.Kind == "" {
+		return "not run: this is no Kubernetes object"
+	}
+	return fmt.Sprintf("kind %s of %s is not run", doc.Kind, doc.APIVersion)
 }

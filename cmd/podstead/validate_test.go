@@ -21,6 +21,7 @@ func TestValidateNamesEveryFaultWithItsPlace(t *testing.T) {
 	write(t, dir, "bad.yaml", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: bad\nspec:\n  containerz: []\n  containers:\n  - name: Main\n---\n"+
 		"apiVersion: v1\nkind: Pod\nmetadata:\n  name: Also_Bad\nspec:\n  containers:\n  - {name: a, image: b}\n")
 	write(t, dir, "other.yaml", "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: d}\n")
+	write(t, dir, "values.yaml", "apiversion: v1\n")
 	write(t, dir, "good.yaml~", "x")
 	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
 		t.Fatal(err)
@@ -30,7 +31,8 @@ func TestValidateNamesEveryFaultWithItsPlace(t *testing.T) {
 		t.Errorf("code %d", code)
 	}
 	for _, part := range []string{"bad.yaml:6:3: spec.containerz", "bad.yaml:13", "metadata.name", "kind DaemonSet of apps/v1 is not run",
-		"ignored: " + filepath.Join(dir, "good.yaml~"), "ignored: " + filepath.Join(dir, "sub"), "3 files, 1 pod: "} {
+		"values.yaml:1:1: not run: this is no Kubernetes object",
+		"ignored: " + filepath.Join(dir, "good.yaml~"), "ignored: " + filepath.Join(dir, "sub"), "4 files, 1 pod: "} {
 		if !strings.Contains(out, part) {
 			t.Errorf("not told: %s", part)
 		}
