@@ -100,7 +100,7 @@ func (l looker) open(path string, still func(stamp) bool) (outcome, []byte, erro
 			return unsettled, nil, nil
 		}
 	}
-	data, err := io.ReadAll(io.LimitReader(f, l.limit+1))
+	data, err := readSize(f, before.size)
 	if err != nil {
 		return refused, nil, bare(err)
 	}
@@ -112,6 +112,18 @@ func (l looker) open(path string, still func(stamp) bool) (outcome, []byte, erro
 		return writing, nil, nil
 	}
 	return whole, data, nil
+}
+
+// readSize reads no more than the size says: some files of the kernel's, of
+// size 0, keep a reader waiting (/proc/kmsg, that a link may lead to). Fewer
+// bytes mean that the file has shrunk.
+func readSize(f *os.File, size int64) ([]byte, error) {
+	data := make([]byte, size)
+	n, err := io.ReadFull(f, data)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return data[:n], err
 }
 
 // inside returns the first element of a link's target when that lies in folder.

@@ -123,7 +123,12 @@ func readAtMost(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, limit))
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	// as the agent: some files of the kernel's, of size 0, keep a reader waiting
+	return io.ReadAll(io.LimitReader(file, min(info.Size(), limit)))
 }
 
 // count is a number with its noun.

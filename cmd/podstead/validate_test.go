@@ -66,3 +66,10 @@ func TestValidateNamesTakenNames(t *testing.T) { // B02
 		t.Errorf("code %d\n%s", code, out)
 	}
 }
+
+// Files of the kernel's have the size 0, and some never end (/proc/kmsg).
+func TestValidateReadsNoFileOfTheKernel(t *testing.T) {
+	if code, out := validate(t, "/proc/version"); code != exitFailed || !strings.Contains(out, "holds no manifest") {
+		t.Errorf("code %d: %s", code, out)
+	}
+}
