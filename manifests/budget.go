@@ -62,6 +62,9 @@ func syntaxFault(unit string, data []byte, err error) Fault {
 	if begun := load.ContextMark.Line; begun > 0 && begun < load.Mark.Line {
 		fault.Message += fmt.Sprintf(" (%s begun at line %d)", load.ContextMsg, begun)
 	}
+	if strings.HasPrefix(load.Message, "unknown anchor") { // the parser names it, but it may be a password
+		fault.Message = "unknown anchor: a text that begins with * must be quoted"
+	}
 	if tabIndented(data, fault.Place.Line) {
 		fault.Message = "a tab in the indentation: YAML takes spaces only"
 	}

@@ -93,8 +93,8 @@ func TestDecodeRefusesWhatIsNoManifest(t *testing.T) {
 		{name: "a tab", data: "a:\n\tb: 1\n", want: "pod.yaml:2:1: a tab in the indentation: YAML takes spaces only"},
 		{name: "an open quote", data: "a: \"b\nc: d\n", want: "pod.yaml:3:1: found unexpected end of stream (while scanning a quoted scalar begun at line 1)"},
 		{name: "broken JSON", data: "{\"a\": 1,\n \"b\" 2}", want: "pod.yaml:2:6: did not find expected ',' or '}' (while parsing a flow mapping begun at line 1)"},
-		{name: "an unknown anchor", data: "a: *x\n", want: "pod.yaml:1:4: unknown anchor 'x' referenced"},
-		{name: "a tag of another language", data: "a: !python/object x\n", want: "pod.yaml:1:4: unknown tag !python/object"},
+		{name: "an unknown anchor", data: "a: *x\n", want: "pod.yaml:1:4: unknown anchor: a text that begins with * must be quoted"},
+		{name: "a tag of another language", data: "a: !python/object x\n", want: "pod.yaml:1:4: unknown tag: a text that begins with ! must be quoted"},
 		{name: "infinity", data: "a: .inf\n", want: "pod.yaml:1:4: not a value that JSON can hold"},
 		// the second parser decides, or nobody
 		{name: "YAML 1.1 and 1.2 differ", data: "a: b\nc: {d:, e: 1}\n", want: "pod.yaml:2:4: YAML that is read differently by version 1.1 and 1.2: write it more plainly, or quote it"},
