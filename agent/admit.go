@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	quantity "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/component-helpers/resource"
 
 	"github.com/podstead/podstead/runtime"
@@ -33,7 +34,7 @@ type Claims struct {
 // kubelet count them: init containers as a maximum, regular ones as a sum.
 func claimsOf(pod *v1.Pod, ports []runtime.PortMapping) Claims {
 	requests := resource.PodRequests(pod, resource.PodResourcesOptions{})
-	return Claims{MilliCPU: requests.Cpu().MilliValue(), Memory: requests.Memory().Value(), Ports: ports}
+	return Claims{MilliCPU: atMost(requests.Cpu(), quantity.Milli), Memory: atMost(requests.Memory(), 0), Ports: ports}
 }
 
 // Candidate is one full name that wants to run.
@@ -90,6 +91,17 @@ func compareCandidates(a, b Candidate, order map[string]int) int {
 		cmp.Compare(a.Pod.Origin.Document, b.Pod.Origin.Document),
 		cmp.Compare(a.Pod.FullName(), b.Pod.FullName()),
 	)
+}
+
+// atMost is a quantity in the given scale, and 2^52 for all that is beyond it
+// (4 PiB): the quantity's own conversion and the sum over a node's pods would
+// overflow, and an absurd request would then fit.
+func atMost(q *quantity.Quantity, scale quantity.Scale) int64 {
+	const most = 1 << 52
+	if q.Cmp(*quantity.NewScaledQuantity(most, scale)) > 0 {
+		return most
+	}
+	return q.ScaledValue(scale)
 }
 
 // compareBool sorts true first.

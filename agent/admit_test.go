@@ -65,6 +65,12 @@ func TestAdmit(t *testing.T) {
 			want:       map[string]string{"default/a": "OutOfmemory|capacity: 1073741824"},
 		},
 		{
+			name: "requests beyond every integer are refused, and leave room for the others",
+			candidates: []Candidate{candidate("a", "1e30", ""), candidate("b", "100Ei", ""), candidate("c", "", "1e30"),
+				candidate("d", "9223372036854775807m", ""), candidate("e", "100m", "1Mi")},
+			want: map[string]string{"default/a": "OutOfcpu", "default/b": "OutOfcpu", "default/c": "OutOfmemory", "default/d": "OutOfcpu"},
+		},
+		{
 			name: "pod count is asked before resources",
 			candidates: []Candidate{candidate("a", "", ""), candidate("b", "", ""), candidate("c", "", ""),
 				candidate("d", "9", "")},
