@@ -28,6 +28,9 @@ func setUpHostPath(volume string, source *v1.HostPathVolumeSource) (string, *Not
 	if source.Type != nil {
 		kind = *source.Type
 	}
+	if !filepath.IsAbs(source.Path) { // nothing is to be made below the agent's own working directory
+		return "", nil, fmt.Errorf("hostPath %s is not absolute", source.Path)
+	}
 	there, err := exists(source.Path)
 	if err != nil {
 		return "", nil, err

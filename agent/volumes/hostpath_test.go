@@ -102,3 +102,17 @@ func TestHostPathIsNeverTornDown(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Kubernetes' validation lets a relative path pass; the engine refuses it.
+func TestHostPathMustBeAbsolute(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, kind := range []v1.HostPathType{v1.HostPathUnset, v1.HostPathDirectoryOrCreate} {
+		_, _, err := New(Config{Root: t.TempDir()}).SetUp(t.Context(), onPod(hostPath("h", "relative", kind)))
+		if err == nil || !strings.HasSuffix(err.Error(), "hostPath relative is not absolute") {
+			t.Errorf("type %q: error = %v", kind, err)
+		}
+		if _, err := os.Lstat("relative"); err == nil {
+			t.Errorf("type %q: something was made in the working directory", kind)
+		}
+	}
+}
