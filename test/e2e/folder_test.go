@@ -3,7 +3,7 @@
 package e2e
 
 import (
-	"fmt"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -69,7 +69,7 @@ func TestATemporaryFileBecomesTheManifest(t *testing.T) {
 					return nil
 				}
 			}
-			return fmt.Errorf("no new pod, %v", err)
+			return errors.Join(errors.New("no new pod"), err)
 		})
 		n.must(os.Rename(n.path("__wheel.tmp8271.yaml"), n.path("wheel.yaml")))
 		return n.awaitNew(old, "wheel")
