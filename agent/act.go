@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -128,7 +129,7 @@ func (p *performance) act(ctx context.Context, a plan.Action) {
 	err := p.do(ctx, a)
 	p.agent.metrics.acted(a, time.Since(began))
 	if err == nil {
-		p.log.Info("acted", "action", string(a.Verb), "container", a.Container, "attempt", a.Attempt,
+		p.log.Log(ctx, levelOf(a), "acted", "action", string(a.Verb), "container", a.Container, "attempt", a.Attempt,
 			"reason", string(a.Reason), "message", a.Message, "took", time.Since(began).Round(time.Millisecond))
 		p.succeeded(a)
 		return
@@ -136,6 +137,14 @@ func (p *performance) act(ctx context.Context, a plan.Action) {
 	if err := p.fail(a, err); err != nil {
 		p.note(func() { p.fatal = errors.Join(p.fatal, err) })
 	}
+}
+
+// levelOf keeps what an event tells already out of the log at level Info.
+func levelOf(a plan.Action) slog.Level {
+	if a.Verb == plan.CreateContainer || a.Verb == plan.StartContainer {
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
 }
 
 func (p *performance) note(f func()) {

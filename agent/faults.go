@@ -67,7 +67,6 @@ func (p *performance) sandboxFailed(a plan.Action, err error) error {
 	p.hold(a)
 	p.sandboxFault = err.Error()
 	p.sayOnce(holdKey(a), err.Error(), func() {
-		p.log.Warn("pod sandbox not made, will retry", "action", string(a.Verb), "err", err)
 		p.event("", v1.EventTypeWarning, events.FailedCreatePodSandBox, "Failed to create pod sandbox: "+err.Error())
 	})
 	return errStop
@@ -100,7 +99,6 @@ func (p *performance) startFailed(a plan.Action, err error) error {
 		// the restart policy applies.
 		p.acted = true
 		p.failed[a.Container] = true
-		p.log.Warn("container cannot run", "container", a.Container, "attempt", a.Attempt, "err", err)
 		p.event(a.Container, v1.EventTypeWarning, events.ContainerFailed, "Error: "+err.Error())
 		return nil
 	}
@@ -118,7 +116,6 @@ func (p *performance) containerFailed(a plan.Action, reason string, err error) e
 	}
 	p.waiting[a.Container] = p.failures[a.Container].Waiting
 	p.sayOnce(key, err.Error(), func() {
-		p.log.Warn("container not made, will retry", "container", a.Container, "action", string(a.Verb), "err", err)
 		p.event(a.Container, v1.EventTypeWarning, events.ContainerFailed, "Error: "+err.Error())
 	})
 	if a.Init {

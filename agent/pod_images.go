@@ -165,9 +165,6 @@ func (p podImages) failed(c *v1.Container, s *imageState, err error) {
 	if errors.Is(err, errNeverPull) {
 		reason, message = events.ImageNeverPull, fmt.Sprintf("Container image %q is not present with pull policy of Never", c.Image)
 	}
-	w.sayOnce("image/"+c.Name, message, func() {
-		w.log.Warn("image is not there, will retry", "container", c.Name, "image", c.Image, "err", err)
-	})
 	w.event(c.Name, v1.EventTypeWarning, reason, message)
 }
 
@@ -176,7 +173,6 @@ func (p podImages) failed(c *v1.Container, s *imageState, err error) {
 func (p podImages) state(c *v1.Container, s *imageState) plan.Image {
 	switch {
 	case s.ready != nil:
-		delete(p.worker.told, "image/"+c.Name)
 		return plan.Image{Ready: true}
 	case s.ticket != nil:
 		return plan.Image{Waiting: plan.Waiting{Reason: "ContainerCreating", Message: s.ticket.state()}}

@@ -41,7 +41,7 @@ func (m *Manager) Run(ctx context.Context, out chan<- runtime.Event) error {
 		}
 		if !away {
 			away = true
-			m.log.Warn("the engine is away; reconnecting", "err", err)
+			m.log.Warn("the engine is away; reconnecting", "endpoint", m.engine.endpoint, "err", err)
 		}
 		if wait(ctx, jitter(delay)) == nil {
 			m.forgetEngine()
