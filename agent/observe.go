@@ -154,12 +154,18 @@ func (a *Agent) lookOnce(ctx context.Context, limit time.Duration) look {
 	defer cancel()
 	seen := look{}
 	known, trouble := a.inventory.engine()
+	var asking sync.WaitGroup
+	var engineErr error
 	if seen.engine = known; known.Name == "" || trouble != nil {
-		// A new engine, or one that may have been replaced while it was away.
-		seen.engine, seen.err = a.deps.Runtime.Engine(ctx)
+		// A new engine, or one that may have been replaced while it was away. Both
+		// questions at once: a machine that boots waits for the answers.
+		asking.Go(func() { seen.engine, engineErr = a.deps.Runtime.Engine(ctx) })
 	}
-	if seen.err == nil {
-		seen.pods, seen.err = a.deps.Runtime.List(ctx)
+	var listErr error
+	seen.pods, listErr = a.deps.Runtime.List(ctx)
+	asking.Wait()
+	if seen.err = engineErr; seen.err == nil {
+		seen.err = listErr
 	}
 	a.inventory.set(seen.engine, seen.err)
 	return seen

@@ -57,6 +57,7 @@ func goroutines() []string {
 	return []string{
 		"agent/agent.go",      // observer and puller
 		"agent/loop.go",       // workers
+		"agent/observe.go",    // two questions to the engine at once
 		"agent/pull.go",       // one image pull each
 		"agent/act.go",        // the actions of one step, side by side
 		"agent/api/server.go", // the HTTP server
