@@ -13,14 +13,10 @@ import (
 // warnings are for the log.
 func loadConfig(flags runFlags, etc string) (Config, []string, error) {
 	c := defaults()
-	var bad []error
+	// What could be read of a faulty file is applied all the same, so that values
+	// out of range are told together with fields that are not known.
 	file, err := configFile(flags, etc)
-	if err != nil {
-		bad = append(bad, err)
-	} else {
-		bad = append(bad, file.apply(&c))
-	}
-	bad = append(bad, flags.apply(&c))
+	bad := []error{err, file.apply(&c), flags.apply(&c)}
 	if len(c.Manifests) == 0 {
 		c.Manifests = []string{filepath.Join(etc, "manifests")}
 	}

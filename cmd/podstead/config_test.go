@@ -237,3 +237,17 @@ func write(t *testing.T, dir, name, text string) string {
 	}
 	return path
 }
+
+// A field that is not known does not hide a value out of range.
+func TestFaultsOfAllKindsInAFileAreToldAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "k.yaml")
+	if err := os.WriteFile(path, []byte(header+"maxPod: 5\nmaxPods: -1\ncontainerLogMaxFiles: 1\ncontainerLogMaxSize: huge\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := loadConfig(runFlags{Config: path}, t.TempDir())
+	for _, part := range []string{"maxPod: unknown field", "--max-pods", "--container-log-max-files", "containerLogMaxSize"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%s is not told: %v", part, err)
+		}
+	}
+}
