@@ -38,6 +38,7 @@ func Static(doc Document, opts Options) (pod Pod, warnings, faults []Fault) {
 	if len(s.faults) == 0 { // what Kubernetes says of a pod that is only half read would mislead
 		pod = Pod{Pod: s.make(), Written: doc.Written, Place: doc.Place}
 		s.tellInvalid(pod.Pod)
+		s.tellImages(pod.Pod)
 	}
 	inOrder(s.warnings)
 	inOrder(s.faults)

@@ -92,7 +92,7 @@ func (e *engine) kill(ctx context.Context, id string) error {
 // remove is content with a container that is gone already.
 func (e *engine) remove(ctx context.Context, id string) error {
 	err := e.call(ctx, http.MethodDelete, "/containers/"+id+"?force=1&v=1", nil, nil)
-	if err != nil && strings.Contains(err.Error(), "404 Not Found") {
+	if err != nil && (strings.Contains(err.Error(), "404 Not Found") || strings.Contains(err.Error(), "is already in progress")) {
 		return nil
 	}
 	return err
