@@ -31,10 +31,12 @@ processes() {
 	done
 }
 
+# The lock under which agents make the pod network, and the parent cgroup that the
+# engine makes and keeps, are there once podstead has run; what is in them counts.
 paths() {
-	find /run/podstead /var/lib/podstead /var/log/pods /var/log/containers -mindepth 1 -maxdepth 2
+	find /run/podstead /var/lib/podstead /var/log/pods /var/log/containers -mindepth 1 -maxdepth 2 ! -path /run/podstead/network.lock
 	find "${TMPDIR:-/tmp}" -maxdepth 1 -name '*podstead*'
-	find /sys/fs/cgroup -maxdepth 3 -type d -iname '*podstead*'
+	find /sys/fs/cgroup -maxdepth 4 -type d -ipath '*podstead*/*'
 } 2>/dev/null
 
 list() {
