@@ -31,19 +31,27 @@ processes() {
 	done
 }
 
-# The lock under which agents make the pod network, and the parent cgroup that the
-# engine makes and keeps, are there once podstead has run; what is in them counts.
+# The lock under which agents make the pod network stays once podstead has run.
 paths() {
 	find /run/podstead /var/lib/podstead /var/log/pods /var/log/containers -mindepth 1 -maxdepth 2 ! -path /run/podstead/network.lock
 	find "${TMPDIR:-/tmp}" -maxdepth 1 -name '*podstead*'
-	find /sys/fs/cgroup -maxdepth 4 -type d -ipath '*podstead*/*'
 } 2>/dev/null
+
+# The engine makes the parent cgroup and keeps it, and one that is killed leaves
+# those of its containers empty; what runs in one counts.
+cgroups() {
+	local procs
+	for procs in /sys/fs/cgroup/*/podstead*/*/cgroup.procs /sys/fs/cgroup/podstead*/*/cgroup.procs; do
+		if grep -q . "$procs" 2>/dev/null; then echo "cgroup ${procs%/cgroup.procs}"; fi
+	done
+}
 
 list() {
 	engine_objects
 	awk '{print "mount", $5}' /proc/self/mountinfo
 	ls /sys/class/net | sed 's/^/link /'
 	paths | sed 's/^/path /' || true # some of the folders may not exist
+	cgroups
 	processes
 }
 
