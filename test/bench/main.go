@@ -37,7 +37,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.podstead, "podstead", "bin/podstead", "the `binary` to measure")
 	flag.StringVar(&o.rows, "rows", "all", "comma-separated `names` of rows, or all: "+strings.Join(rowNames(), ","))
-	flag.IntVar(&o.pairs, "pairs", 30, "pairs per ratio; rows that start 30 pods take a third, at least 10")
+	flag.IntVar(&o.pairs, "pairs", 30, "pairs per ratio")
 	flag.DurationVar(&o.window, "window", time.Minute, "how long the idle rows look")
 	flag.StringVar(&o.docker, "docker", "/var/run/docker.sock", "the engine's `socket`")
 	flag.StringVar(&o.image, "image", "podstead-test/busybox:1", "a local `image` with sh and sleep")
@@ -92,9 +92,10 @@ func bench(ctx context.Context, o options) error {
 			continue
 		}
 		rep.add(r, res, version)
-	}
-	if err := rep.save(o.json, o.doc); err != nil {
-		return err
+		// Written row by row: a run that is cut off keeps what it measured.
+		if err := rep.save(o.json, o.doc); err != nil {
+			return err
+		}
 	}
 	rep.print(os.Stdout)
 	if len(unmeasured) > 0 {

@@ -11,9 +11,6 @@ import (
 // many is how many pods the rows about a full small node use.
 const many = 30
 
-// fewer is how many pairs rows take whose every side starts 30 pods.
-func (l *lab) fewer() int { return min(l.cfg.pairs, max(10, l.cfg.pairs/3)) }
-
 func measureThirty(ctx context.Context, l *lab) (result, error) {
 	a, sc, err := l.bothSides(ctx, "thirty", shape{})
 	if err != nil {
@@ -35,7 +32,7 @@ func measureThirty(ctx context.Context, l *lab) (result, error) {
 		}
 		return took, sweepBare(ctx, l.engine)
 	}
-	pairs, err := takeTurns(ctx, l, l.fewer(), ours, bare)
+	pairs, err := takeTurns(ctx, l, l.cfg.pairs, ours, bare)
 	return result{pairs: pairs, limit: 1.1, note: fmt.Sprintf("%d bare callers, as many as podstead makes calls at a time", callers())}, err
 }
 
@@ -101,7 +98,7 @@ func measureReboot(ctx context.Context, l *lab) (result, error) {
 			return took, sweepBare(ctx, private.engine)
 		})
 	}
-	pairs, err := takeTurns(ctx, l, l.fewer(), ours, bare)
+	pairs, err := takeTurns(ctx, l, l.cfg.pairs, ours, bare)
 	return result{pairs: pairs, limit: 1.1, note: "private engine, restarted with the 30 pods of the last good set"}, err
 }
 
