@@ -13,6 +13,7 @@ import (
 	"github.com/podstead/podstead/agent/events"
 	"github.com/podstead/podstead/agent/plan"
 	"github.com/podstead/podstead/agent/podspec"
+	"github.com/podstead/podstead/agent/volumes"
 	"github.com/podstead/podstead/runtime"
 )
 
@@ -104,7 +105,7 @@ func (p *performance) prepare(ctx context.Context, actions []plan.Action) {
 }
 
 func (p *performance) setUpVolumes(ctx context.Context) {
-	paths, notes, err := p.agent.deps.Volumes.SetUp(ctx, p.record.Pod)
+	paths, notes, err := p.agent.deps.Volumes.SetUp(ctx, volumes.Request{Pod: p.record.Pod})
 	p.paths, p.unmounted = map[string]string{}, map[string]error{}
 	for name, path := range paths {
 		p.paths[name] = path

@@ -86,7 +86,7 @@ func benchmarkEdit(b *testing.B, n int) {
 func startPipeline(b *testing.B, engine lookout, n int) (chan<- sources.Snapshot, func()) {
 	quiet := slog.New(slog.DiscardHandler)
 	root := b.TempDir()
-	merger := sources.NewMerger(sources.MergerConfig{Order: []string{"file"}, Logger: quiet})
+	merger := sources.NewMerger(sources.MergerConfig{Sources: []sources.Member{{Name: "file"}}, Logger: quiet})
 	began := time.Now()
 	agent, err := New(Config{
 		Node: podspec.Node{Name: "n1"}, RootDir: root, Sources: []string{"file"},

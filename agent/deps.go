@@ -6,7 +6,6 @@ import (
 	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
-	v1 "k8s.io/api/core/v1"
 
 	"github.com/podstead/podstead/agent/events"
 	"github.com/podstead/podstead/agent/plan"
@@ -56,7 +55,7 @@ type Images interface {
 
 // Volumes prepares what a pod mounts and takes it away again.
 type Volumes interface {
-	SetUp(ctx context.Context, pod *v1.Pod) (paths map[string]string, notes []volumes.Note, err error)
+	SetUp(ctx context.Context, req volumes.Request) (paths map[string]string, notes []volumes.Note, err error)
 	TearDown(ctx context.Context, uid string) error
 	MessageFile(uid, container string) (string, error)
 }

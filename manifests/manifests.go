@@ -70,6 +70,9 @@ type Pod struct {
 	// JSON with nulls dropped. It identifies the pod and explains changes.
 	Written json.RawMessage
 	Place   Place
+	// Refs are the objects that the pod refers to, optional ones too, sorted and
+	// each once.
+	Refs []ObjectRef
 }
 
 // WrittenName is the name in the manifest, without the node suffix.

@@ -82,7 +82,10 @@ type Security struct {
 
 // ImageRequest asks for an image to be pulled.
 type ImageRequest struct {
-	Ref      string
+	Ref string
+	// Logins are the contents of .dockerconfigjson pull secrets, the first first.
+	// All logins that fit the reference are tried, the node's own after them.
+	Logins   [][]byte
 	Progress func(Progress) // called from the pulling goroutine; may be nil
 }
 

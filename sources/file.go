@@ -36,6 +36,7 @@ type FileConfig struct {
 	Logger *slog.Logger
 
 	writers func(*os.File) written // replaced in tests
+	asks    chan syncAsk
 }
 
 // File is a Source that reads a folder of manifests, or one manifest file, and
@@ -84,6 +85,7 @@ func NewFile(cfg FileConfig) (*File, error) {
 		cfg.writers = writers
 	}
 	cfg.Logger = cfg.Logger.With("source", cfg.Name)
+	cfg.asks = make(chan syncAsk)
 	return &File{cfg: cfg}, nil
 }
 
@@ -92,6 +94,12 @@ func (f *File) Name() string { return f.cfg.Name }
 
 // Kind implements Source.
 func (f *File) Kind() Kind { return KindFile }
+
+// Sync implements Source: every file is read again. Nothing of a folder is ever
+// held, so there is no removal to allow.
+func (f *File) Sync(ctx context.Context, req SyncRequest) error {
+	return askSync(ctx, f.cfg.asks, req)
+}
 
 // Run implements Source. It owns the kernel's watch and the goroutine that
 // writes last good sets, and ends both before it returns; a save under way gets

@@ -34,6 +34,7 @@ type fileLoop struct {
 
 	journal journal
 	saved   goodSet   // handed to the saver last
+	asked   []syncAsk // looks that are owed
 	pending *Snapshot // assembled and not taken yet; nil when it must be assembled anew
 }
 
@@ -73,6 +74,7 @@ func (l *fileLoop) run(ctx context.Context, out chan<- Snapshot) error {
 	defer timer.Stop()
 	for {
 		l.work()
+		l.answerAsks()
 		send, snapshot := l.offer(out)
 		timer.Reset(time.Until(l.wake()))
 		select {
@@ -86,6 +88,9 @@ func (l *fileLoop) run(ctx context.Context, out chan<- Snapshot) error {
 			l.rescanAt = time.Time{}
 		case send <- snapshot:
 			l.sent(snapshot)
+		case ask := <-l.cfg.asks:
+			l.asked = append(l.asked, ask)
+			l.rescanAt = time.Time{}
 		case <-timer.C:
 		}
 	}
@@ -133,6 +138,19 @@ func (l *fileLoop) wake() time.Time {
 		at = earlier(at, due)
 	}
 	return at
+}
+
+// answerAsks tells those who asked for a look once all that it found is taken.
+func (l *fileLoop) answerAsks() {
+	_, due := l.pace.due()
+	if len(l.asked) == 0 || len(l.agenda) > 0 || due || l.opening() {
+		return
+	}
+	err := l.catalog.snapshot(time.Now()).trouble()
+	for _, ask := range l.asked {
+		ask.reply <- err // it has room for one
+	}
+	l.asked = nil
 }
 
 // drain takes the events that are there already, so that a burst is one piece

@@ -84,6 +84,7 @@ func (l *ledger) work(source string) *offer {
 		lost:    lost,
 		update: PodUpdate{
 			Changes: diff(l.running, running),
+			Order:   l.order,
 			Source:  stateOf(l.newest[source]),
 		},
 	}

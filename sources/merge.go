@@ -8,10 +8,18 @@ import (
 
 // MergerConfig is what a Merger needs.
 type MergerConfig struct {
-	// Order names the configured sources; of pods of one full name, the one of
+	// Sources are the configured sources; of pods of one full name, the one of
 	// the source named first runs.
-	Order  []string
-	Logger *slog.Logger
+	Sources []Member
+	Logger  *slog.Logger
+}
+
+// Member is a configured source as the Merger knows it.
+type Member struct {
+	Name string
+	// ObjectsFrom names sources in which its pods' references are looked up, in
+	// this order, after its own.
+	ObjectsFrom []string
 }
 
 // Merger turns the snapshots of all sources into one stream of PodUpdates. One
@@ -26,11 +34,19 @@ type Merger struct {
 // NewMerger returns a Merger that does nothing until Run.
 func NewMerger(cfg MergerConfig) *Merger {
 	return &Merger{
-		order:   cfg.Order,
+		order:   names(cfg.Sources),
 		log:     cfg.Logger,
 		asks:    make(chan chan<- []Status),
 		stopped: make(chan struct{}),
 	}
+}
+
+func names(members []Member) []string {
+	all := make([]string, len(members))
+	for i, m := range members {
+		all[i] = m.Name
+	}
+	return all
 }
 
 // Run merges until ctx ends, or until in is closed and all is told; it is called

@@ -54,7 +54,7 @@ func startMerger(t *testing.T, order ...string) *running {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{
 		t: t, log: log, stop: cancel,
-		merger: NewMerger(MergerConfig{Order: order, Logger: log.logger()}),
+		merger: NewMerger(MergerConfig{Sources: members(order), Logger: log.logger()}),
 		in:     make(chan Snapshot), out: make(chan PodUpdate), ended: make(chan error, 1),
 	}
 	go func() { r.ended <- r.merger.Run(ctx, r.in, r.out) }()
@@ -289,4 +289,13 @@ func TestStatusesListEverySource(t *testing.T) {
 	if s := statuses[0]; s.Attempted || !s.LastSuccess.IsZero() {
 		t.Errorf("status %+v of a source that has not spoken", s)
 	}
+}
+
+// members are sources that see no objects but their own.
+func members(order []string) []Member {
+	all := make([]Member, len(order))
+	for i, name := range order {
+		all[i] = Member{Name: name}
+	}
+	return all
 }

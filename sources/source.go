@@ -24,6 +24,18 @@ type Source interface {
 	Name() string // unique among the configured sources
 	Kind() Kind
 	Run(ctx context.Context, out chan<- Snapshot) error
+	// Sync makes the running source look at its place now. It returns when that
+	// look, one that began after the call, is through and its Snapshot has been
+	// taken: nil when the place's newest state is in force, otherwise an error
+	// that says why it is not. Calls at the same time share a look. Safe for
+	// concurrent use; ends with ctx.
+	Sync(ctx context.Context, req SyncRequest) error
+}
+
+// SyncRequest is what a look that was asked for may do.
+type SyncRequest struct {
+	// AllowRemoval lets the state found now through, however much it removes.
+	AllowRemoval bool
 }
 
 // Kind is the kubelet's source word, as in annotation kubernetes.io/config.source.
@@ -53,6 +65,11 @@ type Snapshot struct {
 	// Pods in order of (unit, document). Two of one full name are both here:
 	// the Merger decides.
 	Pods []Pod
+	// Objects in order of (unit, document). Of two of one name the first counts.
+	Objects []Object
+	// Held says why a newer state, seen and faultless, is not in force: it removes
+	// too much (RemovalHeld). "" when nothing is held.
+	Held string
 	// Units that the source has read, with the revision of each that is in force.
 	Units []Unit
 	// Faults of the place itself (folder gone, server refused); a unit's own are in it.
@@ -90,13 +107,23 @@ type Skipped struct {
 type Pod struct {
 	manifests.Pod
 	Origin Origin
+	// Objects are those of Refs that are there, in its own source or in one that
+	// this lets it see. A source leaves it empty; the Merger fills it in.
+	Objects manifests.Objects
+}
+
+// Object is an object with where it comes from.
+type Object struct {
+	*manifests.Object
+	Origin Origin
 }
 
 // Origin says who wants a pod. It is told in every reason and kept in the pod record.
 type Origin struct {
 	Source   string `json:"source"`
 	Kind     Kind   `json:"kind"`
-	Unit     string `json:"unit"`
+	Unit     string `json:"unit"`           // what failed or held as one
+	File     string `json:"file,omitempty"` // within the unit, where that is a commit
 	Document int    `json:"document"`
 	Line     int    `json:"line,omitempty"`
 	Revision string `json:"revision"`

@@ -42,6 +42,9 @@ func (o Op) String() string {
 type PodUpdate struct {
 	// Changes in the order REMOVE, ADD, UPDATE, DELETE, RECONCILE.
 	Changes []Change
+	// Order names the configured sources, the first wins. It changes when the
+	// configuration is read again.
+	Order []string
 	// Source is the state of the source whose snapshot caused this update. A
 	// change may concern a pod of another source (the loser of a name conflict
 	// that takes over).

@@ -17,8 +17,10 @@ type ContainerInput struct {
 	Attempt     int
 	SandboxID   string
 	Image       runtime.Image
-	Volumes     map[string]string // host path by volume name
-	MessagePath string            // host file of the termination message; "" for none
+	Volumes     map[string]string        // host path by volume name
+	ConfigMaps  map[string]*v1.ConfigMap // by name; those that the pod refers to and that are there
+	Secrets     map[string]*v1.Secret
+	MessagePath string // host file of the termination message; "" for none
 }
 
 // Container returns the configuration of one container. The text of an error is

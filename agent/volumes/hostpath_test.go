@@ -49,7 +49,7 @@ func TestHostPath(t *testing.T) {
 			v := New(Config{Root: t.TempDir()})
 			path := filepath.Join(host, test.path)
 			pod := onPod(hostPath("h", path, test.kind))
-			paths, notes, err := v.SetUp(t.Context(), pod)
+			paths, notes, err := v.SetUp(t.Context(), Request{Pod: pod})
 			if test.err != "" {
 				if err == nil || !strings.HasSuffix(err.Error(), test.err) {
 					t.Fatalf("error = %v, want …%s", err, test.err)
@@ -68,7 +68,7 @@ func TestHostPath(t *testing.T) {
 			if (len(notes) == 1) != test.note || test.note && (notes[0].Reason != HostPathCreated || !strings.Contains(notes[0].Message, path)) {
 				t.Errorf("notes = %+v", notes)
 			}
-			if _, again, err := v.SetUp(t.Context(), pod); err != nil || again != nil {
+			if _, again, err := v.SetUp(t.Context(), Request{Pod: pod}); err != nil || again != nil {
 				t.Errorf("again: %+v, %v", again, err)
 			}
 		})
@@ -107,7 +107,7 @@ func TestHostPathIsNeverTornDown(t *testing.T) {
 func TestHostPathMustBeAbsolute(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, kind := range []v1.HostPathType{v1.HostPathUnset, v1.HostPathDirectoryOrCreate} {
-		_, _, err := New(Config{Root: t.TempDir()}).SetUp(t.Context(), onPod(hostPath("h", "relative", kind)))
+		_, _, err := New(Config{Root: t.TempDir()}).SetUp(t.Context(), Request{Pod: onPod(hostPath("h", "relative", kind))})
 		if err == nil || !strings.HasSuffix(err.Error(), "hostPath relative is not absolute") {
 			t.Errorf("type %q: error = %v", kind, err)
 		}

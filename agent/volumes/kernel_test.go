@@ -116,7 +116,7 @@ func TestKernelFullDisk(t *testing.T) {
 	write(t, filler)
 	v := New(Config{Root: root})
 	pod := onPod(emptyDir("data", ""))
-	_, _, err := v.SetUp(t.Context(), pod)
+	_, _, err := v.SetUp(t.Context(), Request{Pod: pod})
 	if !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), "no space left on device") {
 		t.Fatalf("error = %v", err)
 	}

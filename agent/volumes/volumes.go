@@ -34,6 +34,14 @@ type Note struct {
 	Message string
 }
 
+// Request is a pod with the objects that it refers to, by name, as far as they
+// are there.
+type Request struct {
+	Pod        *v1.Pod
+	ConfigMaps map[string]*v1.ConfigMap
+	Secrets    map[string]*v1.Secret
+}
+
 // Error is one volume that could not be set up, in the kubelet's words.
 type Error struct {
 	Volume string
@@ -66,8 +74,9 @@ func New(cfg Config) *Volumes {
 // their host paths by volume name. All are tried: with an error the paths of
 // those that work are returned too, and the error joins one *Error per volume
 // that does not.
-func (v *Volumes) SetUp(ctx context.Context, pod *v1.Pod) (paths map[string]string, notes []Note, err error) {
+func (v *Volumes) SetUp(ctx context.Context, req Request) (paths map[string]string, notes []Note, err error) {
 	paths = map[string]string{}
+	pod := req.Pod
 	mounted := mountedNames(pod)
 	var faults []error
 	for i := range pod.Spec.Volumes {

@@ -27,7 +27,7 @@ func mode(t *testing.T, path string) fs.FileMode {
 
 func setUp(t *testing.T, v *Volumes, pod *v1.Pod) map[string]string {
 	t.Helper()
-	paths, _, err := v.SetUp(t.Context(), pod)
+	paths, _, err := v.SetUp(t.Context(), Request{Pod: pod})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,11 +95,11 @@ func TestOnlyMountedVolumesAreMade(t *testing.T) {
 
 func TestEveryVolumeIsTried(t *testing.T) {
 	v := New(Config{Root: t.TempDir()})
-	paths, _, err := v.SetUp(t.Context(), onPod(
+	paths, _, err := v.SetUp(t.Context(), Request{Pod: onPod(
 		hostPath("a", "/no/such/file", v1.HostPathFile),
 		emptyDir("b", ""),
 		v1.Volume{Name: "c", VolumeSource: v1.VolumeSource{NFS: &v1.NFSVolumeSource{}}},
-	))
+	)})
 	want := `MountVolume.SetUp failed for volume "a" : hostPath type check failed: /no/such/file is not a file
 MountVolume.SetUp failed for volume "c" : volumes of its type are not supported`
 	if err == nil || err.Error() != want {
@@ -117,7 +117,7 @@ MountVolume.SetUp failed for volume "c" : volumes of its type are not supported`
 func TestSetUpEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := New(Config{Root: t.TempDir()}).SetUp(ctx, onPod(emptyDir("a", "")))
+	_, _, err := New(Config{Root: t.TempDir()}).SetUp(ctx, Request{Pod: onPod(emptyDir("a", ""))})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v", err)
 	}
@@ -131,7 +131,7 @@ func TestNamesCannotLeaveTheirDirectory(t *testing.T) {
 	}
 	for _, bad := range []string{"", ".", "..", "../x", "a/b", "../../outside", "/etc", ".hidden", "a\x00b"} {
 		t.Run(fmt.Sprintf("%q", bad), func(t *testing.T) {
-			if _, _, err := v.SetUp(t.Context(), onPod(emptyDir(bad, ""))); err == nil {
+			if _, _, err := v.SetUp(t.Context(), Request{Pod: onPod(emptyDir(bad, ""))}); err == nil {
 				t.Error("a volume was made")
 			}
 			if err := v.TearDown(t.Context(), bad); err == nil {
@@ -206,7 +206,7 @@ func TestMemoryEmptyDirOnAnOlderKernel(t *testing.T) {
 func TestMemoryEmptyDirIsRefusedWhereTheEngineWouldNotSeeIt(t *testing.T) {
 	cannot := func(context.Context) (bool, string) { return false, "the agent runs in a mount namespace of its own" }
 	v := New(Config{Root: t.TempDir(), CanMount: cannot})
-	_, _, err := v.SetUp(t.Context(), onPod(emptyDir("m", v1.StorageMediumMemory)))
+	_, _, err := v.SetUp(t.Context(), Request{Pod: onPod(emptyDir("m", v1.StorageMediumMemory))})
 	if err == nil || !strings.HasSuffix(err.Error(), `: the agent runs in a mount namespace of its own`) {
 		t.Errorf("error = %v", err)
 	}
@@ -216,7 +216,7 @@ func TestMemoryEmptyDirUnderAStrangersMount(t *testing.T) {
 	v := New(Config{Root: t.TempDir(), CanMount: canMount})
 	path := v.cfg.Root + "/pods/u1/volumes/kubernetes.io~empty-dir/m"
 	v.cfg.Mounter = &table{mounts: []Mount{{Path: path, Type: "ext4"}}}
-	if _, _, err := v.SetUp(t.Context(), onPod(emptyDir("m", v1.StorageMediumMemory))); err == nil {
+	if _, _, err := v.SetUp(t.Context(), Request{Pod: onPod(emptyDir("m", v1.StorageMediumMemory))}); err == nil {
 		t.Error("a stranger's mount was taken for ours")
 	}
 }

@@ -103,7 +103,7 @@ func assemble(cfg Config, id identity, out surroundings) (*node, error) {
 	if n.sources, err = n.fileSources(); err != nil {
 		return nil, err
 	}
-	n.merger = sources.NewMerger(sources.MergerConfig{Order: n.sourceNames(), Logger: n.log})
+	n.merger = sources.NewMerger(sources.MergerConfig{Sources: n.members(), Logger: n.log})
 	if n.agent, err = n.newAgent(filepath.Join(out.runDir, id.NodeID)); err != nil {
 		return nil, err
 	}
@@ -150,6 +150,14 @@ func (n *node) sourceNames() []string {
 		names[i] = s.Name()
 	}
 	return names
+}
+
+func (n *node) members() []sources.Member {
+	all := make([]sources.Member, len(n.sources))
+	for i, s := range n.sources {
+		all[i] = sources.Member{Name: s.Name()}
+	}
+	return all
 }
 
 func (n *node) newAgent(runDir string) (*agent.Agent, error) {
