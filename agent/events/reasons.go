@@ -26,6 +26,14 @@ const (
 	FailedValidation       = "FailedValidation"
 	ExceededGracePeriod    = "ExceededGracePeriod"
 
+	// Of pods that refer to objects.
+	FailedToRetrieveImagePullSecret = "FailedToRetrieveImagePullSecret"
+	// ObjectsChanged is podstead's: a container is restarted because of what it reads.
+	ObjectsChanged = "ObjectsChanged"
+	// Of sources; the kubelet has none.
+	RemovalHeld     = "RemovalHeld"     // a newer state removes too much
+	SourceFault     = "SourceFault"     // the place or a unit of it is at fault
+	SourceRecovered = "SourceRecovered" // and is no longer
 	// Of the node.
 	NodeStarting      = "Starting"
 	ContainerGCFailed = "ContainerGCFailed"
