@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/distribution/reference"
@@ -21,31 +22,66 @@ import (
 // anonymous pulls without credentials.
 const anonymous = ""
 
-// nodeCredentials finds what the node's docker configuration has for an image,
-// most specific first, each in the engine's encoding. The file is read anew at
-// each pull. With none that fits it is one anonymous pull; so it is with a
-// file or credential helper that can't be used, which the error then names.
-func nodeCredentials(ctx context.Context, name string) ([]string, error) {
-	file, err := readDockerConfig()
-	if err != nil {
-		return []string{anonymous}, err
-	}
-	keyring := &credentialprovider.BasicDockerKeyring{}
-	keyring.Add(nil, file.Auths)
-	found, _ := keyring.Lookup(name)
-	var auths []string
-	for _, a := range found {
-		if a.Username == "" && a.Password == "" {
-			continue // an entry whose secret a helper keeps
+// credentials are those that fit an image, each in the engine's encoding and
+// most specific first: of the given pull secrets, then of the node. With none
+// that fits it is one anonymous pull; so it is with a file, a credential helper
+// or a secret that can't be used, which the error then names.
+func credentials(ctx context.Context, name string, logins [][]byte) ([]string, error) {
+	auths, loginErr := loginCredentials(name, logins)
+	node, nodeErr := nodeCredentials(ctx, name)
+	for _, auth := range node {
+		if !slices.Contains(auths, auth) {
+			auths = append(auths, auth)
 		}
-		auths = append(auths, encode(registry.AuthConfig{Username: a.Username, Password: a.Password}))
-	}
-	helped, err := file.askHelper(ctx, name)
-	if helped != nil {
-		auths = append(auths, encode(*helped))
 	}
 	if len(auths) == 0 {
 		auths = []string{anonymous}
+	}
+	return auths, errors.Join(loginErr, nodeErr)
+}
+
+// loginCredentials finds what pull secrets have for an image.
+func loginCredentials(name string, logins [][]byte) ([]string, error) {
+	var faults []error
+	keyring := &credentialprovider.BasicDockerKeyring{}
+	for i, login := range logins {
+		var config dockerConfig
+		if err := json.Unmarshal(login, &config); err != nil {
+			// The decoder's own words may quote the secret.
+			faults = append(faults, fmt.Errorf("registry credentials: pull secret %d of %d is not a docker config.json", i+1, len(logins)))
+			continue
+		}
+		keyring.Add(nil, config.Auths)
+	}
+	return lookUp(keyring, name), errors.Join(faults...)
+}
+
+// lookUp is what a keyring has for an image. An entry without a word in it is
+// one whose secret a helper keeps.
+func lookUp(keyring *credentialprovider.BasicDockerKeyring, name string) []string {
+	found, _ := keyring.Lookup(name)
+	var auths []string
+	for _, a := range found {
+		if a.Username != "" || a.Password != "" {
+			auths = append(auths, encode(registry.AuthConfig{Username: a.Username, Password: a.Password}))
+		}
+	}
+	return auths
+}
+
+// nodeCredentials finds what the node's docker configuration has for an image.
+// The file is read anew at each pull.
+func nodeCredentials(ctx context.Context, name string) ([]string, error) {
+	file, err := readDockerConfig()
+	if err != nil {
+		return nil, err
+	}
+	keyring := &credentialprovider.BasicDockerKeyring{}
+	keyring.Add(nil, file.Auths)
+	auths := lookUp(keyring, name)
+	helped, err := file.askHelper(ctx, name)
+	if helped != nil {
+		auths = append(auths, encode(*helped))
 	}
 	return auths, err
 }

@@ -18,9 +18,9 @@ const stallLimit = time.Minute
 
 var errStalled = fmt.Errorf("no progress for %v", stallLimit)
 
-// Pull fetches an image with each of the node's credentials that fit its
-// registry, or with none, and returns what the engine then has. It takes no
-// slot and ends with its context. An error that the engine tells in mid-stream
+// Pull fetches an image with each of the request's and of the node's credentials
+// that fit its name, one after another, or with none, and returns what the engine
+// then has. It takes no slot and ends with its context. An error that the engine tells in mid-stream
 // is an error. Errors: runtime.ErrInvalidImageName,
 // runtime.ErrRegistryUnavailable, runtime.ErrNotFound, runtime.ErrNoSpace,
 // runtime.ErrUnavailable; a credentials file that can't be used is named.
@@ -32,7 +32,7 @@ func (m *Manager) Pull(ctx context.Context, req runtime.ImageRequest) (runtime.I
 	if strings.HasPrefix(name, "sha256:") {
 		return runtime.Image{}, fmt.Errorf("%w %q: an id names no registry to pull from", runtime.ErrInvalidImageName, req.Ref)
 	}
-	auths, authErr := nodeCredentials(ctx, name)
+	auths, authErr := credentials(ctx, name, req.Logins)
 	for _, auth := range auths {
 		if err = m.pullOnce(ctx, name, auth, req.Progress); err == nil || !credentialsRefused(err) {
 			break
@@ -42,7 +42,7 @@ func (m *Manager) Pull(ctx context.Context, req runtime.ImageRequest) (runtime.I
 		return runtime.Image{}, fmt.Errorf("pull image %q: %w", req.Ref, errors.Join(err, authErr))
 	}
 	if authErr != nil {
-		m.log.Warn("pulled an image without the node's credentials", "image", req.Ref, "err", authErr)
+		m.log.Warn("pulled an image without some of the credentials that were meant for it", "image", req.Ref, "err", authErr)
 	}
 	return m.Image(ctx, req.Ref)
 }
