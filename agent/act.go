@@ -253,14 +253,26 @@ func (p *performance) containerConfig(a plan.Action) (runtime.ContainerConfig, e
 	}
 	var sandboxID string
 	p.note(func() { sandboxID = p.sandboxID })
-	cfg, err := podspec.Container(podspec.ContainerInput{
+	cfg, notes, err := podspec.Container(podspec.ContainerInput{
 		Pod: p.record.Pod, Container: c, Init: a.Init, Attempt: a.Attempt, SandboxID: sandboxID,
 		Image: p.images.image(a.Container), Volumes: p.paths, MessagePath: messages,
 	})
 	if err != nil {
 		return none, configError{err}
 	}
+	p.noted(c.Name, notes)
 	return cfg, nil
+}
+
+// noted tells once what may be a mistake in a container.
+func (p *performance) noted(container string, notes []podspec.Note) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, note := range notes {
+		p.sayOnce("note/"+container+"/"+note.Message, note.Message, func() {
+			p.event(container, v1.EventTypeWarning, note.Reason, note.Message)
+		})
+	}
 }
 
 func findContainer(pod *v1.Pod, name string) *v1.Container {

@@ -2,6 +2,7 @@ package podspec
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -23,21 +24,31 @@ type ContainerInput struct {
 	MessagePath string // host file of the termination message; "" for none
 }
 
-// Container returns the configuration of one container. The text of an error is
-// the message of the waiting reason CreateContainerConfigError.
-func Container(in ContainerInput) (runtime.ContainerConfig, error) {
+// Container returns the configuration of one container, and notes on what works
+// but may be a mistake. The text of an error is the message of the waiting reason
+// CreateContainerConfigError. Neither holds a value out of an object.
+func Container(in ContainerInput) (runtime.ContainerConfig, []Note, error) {
+	var none runtime.ContainerConfig
 	pod, c := in.Pod, in.Container
-	env, err := environment(c)
+	env, err := environment(c, objects{pod.Namespace, in.ConfigMaps, in.Secrets})
 	if err != nil {
-		return runtime.ContainerConfig{}, err
+		return none, nil, err
+	}
+	command, err := env.expandAll(c.Command)
+	if err != nil {
+		return none, nil, fmt.Errorf("command of container %q: %w", c.Name, err)
+	}
+	args, err := env.expandAll(c.Args)
+	if err != nil {
+		return none, nil, fmt.Errorf("args of container %q: %w", c.Name, err)
 	}
 	mounts, err := mounts(in)
 	if err != nil {
-		return runtime.ContainerConfig{}, err
+		return none, nil, err
 	}
 	security, err := security(pod, c, in.Image)
 	if err != nil {
-		return runtime.ContainerConfig{}, err
+		return none, nil, err
 	}
 	config := runtime.ContainerConfig{
 		Pod:         ref(pod),
@@ -45,8 +56,8 @@ func Container(in ContainerInput) (runtime.ContainerConfig, error) {
 		Attempt:     in.Attempt,
 		SandboxID:   in.SandboxID,
 		Image:       c.Image,
-		Command:     env.expandAll(c.Command),
-		Args:        env.expandAll(c.Args),
+		Command:     command,
+		Args:        args,
 		WorkingDir:  c.WorkingDir,
 		Env:         env.list(),
 		Mounts:      mounts,
@@ -60,7 +71,7 @@ func Container(in ContainerInput) (runtime.ContainerConfig, error) {
 	if c.TerminationMessagePath != "" {
 		config.MessagePath = in.MessagePath
 	}
-	return config, nil
+	return config, env.notes, nil
 }
 
 // grace is how long the pod may take to stop, 30 s when it does not say.
@@ -85,12 +96,21 @@ func mounts(in ContainerInput) ([]runtime.Mount, error) {
 		if m.SubPath != "" || m.SubPathExpr != "" {
 			return nil, fmt.Errorf("subPath of volumeMount %q of container %q is not supported", m.Name, c.Name)
 		}
-		all = append(all, runtime.Mount{HostPath: path, ContainerPath: absolute(m.MountPath), ReadOnly: m.ReadOnly})
+		readOnly := m.ReadOnly || holdsObjects(in.Pod, m.Name)
+		all = append(all, runtime.Mount{HostPath: path, ContainerPath: absolute(m.MountPath), ReadOnly: readOnly})
 	}
 	if in.MessagePath != "" && c.TerminationMessagePath != "" {
 		all = append(all, runtime.Mount{HostPath: in.MessagePath, ContainerPath: absolute(c.TerminationMessagePath)})
 	}
 	return all, nil
+}
+
+// holdsObjects reports a volume whose files come from objects. Containers cannot
+// write to it, whatever their mounts say.
+func holdsObjects(pod *v1.Pod, volume string) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v v1.Volume) bool {
+		return v.Name == volume && (v.ConfigMap != nil || v.Secret != nil || v.Projected != nil)
+	})
 }
 
 // absolute takes a relative path as one below the container's root.

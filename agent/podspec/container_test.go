@@ -21,7 +21,7 @@ func pod(c v1.Container) *v1.Pod {
 func convert(t *testing.T, c v1.Container) runtime.ContainerConfig {
 	t.Helper()
 	p := pod(c)
-	config, err := Container(ContainerInput{Pod: p, Container: &p.Spec.Containers[0]})
+	config, _, err := Container(ContainerInput{Pod: p, Container: &p.Spec.Containers[0]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,16 +156,11 @@ func TestUnresolvableContainers(t *testing.T) {
 			container: v1.Container{Name: "c", Env: []v1.EnvVar{{Name: "A", ValueFrom: &v1.EnvVarSource{}}}},
 			want:      `valueFrom of variable "A" of container "c" is not supported`,
 		},
-		{
-			name:      "envFrom",
-			container: v1.Container{Name: "c", EnvFrom: []v1.EnvFromSource{{}}},
-			want:      `envFrom of container "c" is not supported`,
-		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			p := pod(test.container)
-			_, err := Container(ContainerInput{Pod: p, Container: &p.Spec.Containers[0]})
+			_, _, err := Container(ContainerInput{Pod: p, Container: &p.Spec.Containers[0]})
 			if err == nil || err.Error() != test.want {
 				t.Errorf("error = %v, want %s", err, test.want)
 			}
@@ -175,7 +170,7 @@ func TestUnresolvableContainers(t *testing.T) {
 
 func TestNoMessageFileWithoutPath(t *testing.T) {
 	p := pod(v1.Container{Name: "c"})
-	got, err := Container(ContainerInput{Pod: p, Container: &p.Spec.Containers[0], MessagePath: "/m"})
+	got, _, err := Container(ContainerInput{Pod: p, Container: &p.Spec.Containers[0], MessagePath: "/m"})
 	if err != nil || got.MessagePath != "" || got.Mounts != nil {
 		t.Errorf("got %q, %+v, %v; want neither label nor mount", got.MessagePath, got.Mounts, err)
 	}

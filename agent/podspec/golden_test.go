@@ -43,7 +43,7 @@ func resolved(t *testing.T, pod *v1.Pod) resolvedPod {
 	}
 	all := resolvedPod{Sandbox: Sandbox(pod, 1, Node{Name: "n1"})}
 	add := func(c *v1.Container, init bool) {
-		config, err := Container(ContainerInput{
+		config, _, err := Container(ContainerInput{
 			Pod: pod, Container: c, Init: init, Attempt: 2, SandboxID: "sandbox",
 			Volumes: volumes, MessagePath: "/root/pods/message/" + c.Name,
 		})

@@ -57,7 +57,7 @@ func TestUser(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			p := pod(v1.Container{Name: "c", SecurityContext: test.own})
 			p.Spec.SecurityContext = test.pod
-			got, err := Container(ContainerInput{Pod: p, Container: &p.Spec.Containers[0], Image: runtime.Image{User: test.image}})
+			got, _, err := Container(ContainerInput{Pod: p, Container: &p.Spec.Containers[0], Image: runtime.Image{User: test.image}})
 			if message := text(err); message != test.wantErr {
 				t.Fatalf("error = %q, want %q", message, test.wantErr)
 			}
@@ -113,7 +113,7 @@ func TestSeccomp(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			p := pod(v1.Container{SecurityContext: &v1.SecurityContext{SeccompProfile: test.own}})
 			p.Spec.SecurityContext = &v1.PodSecurityContext{SeccompProfile: test.pod}
-			got, err := Container(ContainerInput{Pod: p, Container: &p.Spec.Containers[0]})
+			got, _, err := Container(ContainerInput{Pod: p, Container: &p.Spec.Containers[0]})
 			if err != nil || got.Security.Seccomp != test.want {
 				t.Errorf("got %q, %v; want %q", got.Security.Seccomp, err, test.want)
 			}
