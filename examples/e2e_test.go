@@ -11,30 +11,23 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
-// binary is the podstead under test: PODSTEAD_BIN, or one built for this run.
-func binary(t *testing.T) string {
-	t.Helper()
-	if bin := os.Getenv("PODSTEAD_BIN"); bin != "" {
-		return bin
-	}
-	bin := filepath.Join(t.TempDir(), "podstead")
-	if out, err := exec.Command("go", "build", "-o", bin, "../cmd/podstead").CombinedOutput(); err != nil {
-		t.Fatalf("build podstead: %v\n%s", err, out)
-	}
-	return bin
-}
+// program is the podstead under test.
+var program string
+
+func TestMain(m *testing.M) { os.Exit(rig.Main(m, &program)) }
 
 // once runs a folder with `podstead run --runonce` and returns what it said.
-func once(t *testing.T, bin, folder, root string) {
+func once(t *testing.T, folder, root string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, bin, "run", "--runonce", "--runonce-timeout", "90s",
+	cmd := exec.CommandContext(ctx, program, "run", "--runonce", "--runonce-timeout", "90s",
 		"--pod-manifest-path", folder, "--root-dir", root,
 		"--hostname-override", node.Name, "--node-labels", "site=lab")
 	var said bytes.Buffer
@@ -45,13 +38,14 @@ func once(t *testing.T, bin, folder, root string) {
 }
 
 // containers lists the node's containers on the engine.
-func containers(t *testing.T) []string {
+func containers(t *testing.T) []rig.Box {
 	t.Helper()
-	out, err := exec.Command("docker", "ps", "-a", "--filter", "label=podstead.node="+node.Name, "--format", "{{.Names}}").Output()
+	// Also after a test that did not get to its end.
+	found, err := rig.NewEngine(rig.Socket).PS(context.WithoutCancel(t.Context()), node.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Fields(string(out))
+	return found
 }
 
 // checks are made while an example runs. A pod is up when its processes run;
@@ -80,24 +74,12 @@ func eventually(t *testing.T, check func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := check()
-		if err == nil {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Error(err)
-			return
-		}
+	if err := rig.Until(ctx, 50*time.Millisecond, check); err != nil {
+		t.Error(err)
 	}
 }
 
 func TestEachExampleRuns(t *testing.T) {
-	bin := binary(t)
 	t.Cleanup(func() { os.RemoveAll("/var/tmp/podstead-example") })
 	for _, file := range files(t) {
 		t.Run(file, func(t *testing.T) {
@@ -112,7 +94,7 @@ func TestEachExampleRuns(t *testing.T) {
 			}
 			t.Cleanup(func() { removeAll(t) })
 
-			once(t, bin, folder, root)
+			once(t, folder, root)
 			if len(containers(t)) == 0 {
 				t.Error("no container of it is on the engine")
 			}
@@ -124,7 +106,7 @@ func TestEachExampleRuns(t *testing.T) {
 			if err := os.Remove(copied); err != nil {
 				t.Fatal(err)
 			}
-			once(t, bin, folder, root)
+			once(t, folder, root)
 			if left := containers(t); len(left) != 0 {
 				t.Errorf("still there after the manifest was removed: %v", left)
 			}
@@ -134,9 +116,9 @@ func TestEachExampleRuns(t *testing.T) {
 
 // removeAll clears the engine after a test that did not get to its end.
 func removeAll(t *testing.T) {
-	for _, name := range containers(t) {
-		if out, err := exec.Command("docker", "rm", "-f", "-v", name).CombinedOutput(); err != nil {
-			t.Errorf("remove %s: %v\n%s", name, err, out)
+	for _, box := range containers(t) {
+		if err := rig.NewEngine(rig.Socket).Remove(context.WithoutCancel(t.Context()), box.ID); err != nil {
+			t.Error(err)
 		}
 	}
 }

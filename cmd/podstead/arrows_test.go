@@ -38,6 +38,9 @@ func arrows() map[string][]string {
 		"agent/status":  {"runtime", "agent/plan"},
 		"agent/volumes": {},
 		"cmd/podstead":  nil, // all
+		// What drives the program from outside.
+		"test/rig":   {},
+		"test/bench": {"test/rig"}, "test/e2e": {}, "test/engine": {}, // their tests import it too
 	}
 }
 
@@ -78,6 +81,12 @@ type source struct {
 // and examples are not part of it, runtimetest is a fake for tests.
 func production(t *testing.T) []source {
 	t.Helper()
+	return parsed(t, ".git", "bin", "docs", "examples", "hack", "test")
+}
+
+// parsed are all Go files but tests, without those in these folders.
+func parsed(t *testing.T, skip ...string) []source {
+	t.Helper()
 	const root = "../.."
 	var files []source
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -86,7 +95,7 @@ func production(t *testing.T) []source {
 		}
 		local, _ := filepath.Rel(root, path)
 		if entry.IsDir() {
-			if slices.Contains([]string{".git", "bin", "docs", "examples", "hack", "test"}, local) || entry.Name() == "testdata" {
+			if slices.Contains(skip, local) || entry.Name() == "testdata" {
 				return fs.SkipDir
 			}
 			return nil
@@ -114,7 +123,7 @@ func production(t *testing.T) []source {
 
 func TestImportsFollowTheArrows(t *testing.T) {
 	allowed := arrows()
-	for _, f := range production(t) {
+	for _, f := range parsed(t, ".git", "bin", "docs", "examples", "hack") {
 		may, known := allowed[f.pkg]
 		if !known {
 			t.Errorf("%s: package %s has no arrows; name it in arrows()", f.path, f.pkg)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // agentConfig is how one podstead is run.
@@ -27,9 +29,8 @@ type agent struct {
 	image     string
 	root      string
 	manifests string
-	local     *engine // the agent's own socket, which speaks HTTP too
-	cmd       *exec.Cmd
-	exited    chan struct{}
+	local     *rig.Engine  // the agent's own socket, which speaks HTTP too
+	process   *rig.Process // nil while none runs
 }
 
 // newAgent makes the folders; start runs it.
@@ -39,7 +40,7 @@ func (l *lab) newAgent(cfg agentConfig) (*agent, error) {
 		cfg: cfg, binary: l.cfg.podstead, image: l.cfg.image,
 		root: filepath.Join(dir, "root"), manifests: filepath.Join(dir, "manifests"),
 	}
-	a.local = newEngine(filepath.Join(a.root, "run", "podstead.sock"))
+	a.local = rig.NewEngine(filepath.Join(a.root, "run", "podstead.sock"))
 	for _, d := range []string{a.root, a.manifests, filepath.Join(dir, "staging")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, err
@@ -56,28 +57,18 @@ func (a *agent) fullName(pod string) string { return pod + "-" + a.node() }
 
 // spawn starts the process and returns at once.
 func (a *agent) spawn() error {
-	log, err := os.OpenFile(a.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
 	args := []string{"run", "--pod-manifest-path", a.manifests, "--root-dir", a.root,
 		"--hostname-override", a.node(), "--docker-endpoint", "unix://" + a.cfg.socket}
 	if a.cfg.resync != 0 {
 		args = append(args, "--sync-frequency", a.cfg.resync.String())
 	}
 	cmd := exec.Command(a.binary, args...)
-	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C is the bench's; it ends its agents itself
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start podstead: %w", err)
+	process, err := rig.Start(cmd, a.logFile())
+	if err != nil {
+		return err
 	}
-	exited := make(chan struct{})
-	go func() {
-		defer close(exited)
-		_ = cmd.Wait() // how it ended is in its log
-	}()
-	a.cmd, a.exited = cmd, exited
+	a.process = process
 	return nil
 }
 
@@ -86,29 +77,26 @@ func (a *agent) start(ctx context.Context) error {
 	if err := a.spawn(); err != nil {
 		return err
 	}
-	return a.until(ctx, func() bool { return a.local.call(ctx, "GET", "/healthz", nil, nil) == nil })
+	return a.until(ctx, func() bool { return a.local.Call(ctx, "GET", "/healthz", nil, nil) == nil })
 }
 
 // until polls a condition while the agent lives.
 func (a *agent) until(ctx context.Context, met func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	for tick := time.NewTicker(2 * time.Millisecond); ; {
-		if met() {
-			tick.Stop()
-			return nil
+	err := a.process.Until(ctx, 2*time.Millisecond, func() error {
+		if !met() {
+			return errNotYet
 		}
-		select {
-		case <-tick.C:
-		case <-a.exited:
-			tick.Stop()
-			return fmt.Errorf("podstead ended by itself: %s", a.lastWords())
-		case <-ctx.Done():
-			tick.Stop()
-			return ctx.Err()
-		}
+		return nil
+	})
+	if err != nil {
+		err = fmt.Errorf("podstead: %w: %s", err, a.lastWords())
 	}
+	return err
 }
+
+var errNotYet = errors.New("not as it should be yet")
 
 func (a *agent) lastWords() string {
 	text, err := os.ReadFile(a.logFile())
@@ -121,15 +109,15 @@ func (a *agent) lastWords() string {
 
 // end sends the process a signal and waits for its end. Pods run on.
 func (a *agent) end(s syscall.Signal) {
-	if a.cmd == nil {
+	if a.process == nil {
 		return
 	}
-	_ = a.cmd.Process.Signal(s) // gone already is what is wanted
-	<-a.exited
-	a.cmd = nil
+	_ = a.process.Signal(s) // gone already is what is wanted
+	<-a.process.Ended()
+	a.process = nil
 }
 
-func (a *agent) pid() int { return a.cmd.Process.Pid }
+func (a *agent) pid() int { return a.process.PID() }
 
 // drop puts manifests into the folder as careful tools do: written elsewhere
 // on the same disk, then renamed into place, all written before the first
@@ -182,7 +170,7 @@ type podList struct {
 // ready counts the pods that the agent shows as running with all containers ready.
 func (a *agent) ready(ctx context.Context) int {
 	var pods podList
-	if a.local.call(ctx, "GET", "/pods", nil, &pods) != nil {
+	if a.local.Call(ctx, "GET", "/pods", nil, &pods) != nil {
 		return 0
 	}
 	n := 0

@@ -2,33 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/url"
-	"strconv"
 	"sync"
 	"time"
+
+	"github.com/podstead/podstead/test/rig"
 )
-
-// event is a container's event as the engine tells it. Attributes hold the
-// container's name and labels.
-type event struct {
-	Action string
-	Actor  struct {
-		ID         string
-		Attributes map[string]string
-	}
-}
-
-func (e event) name() string { return e.Actor.Attributes["name"] }
-
-// pod is the full name of the pod that a container belongs to, and the
-// container's name in it.
-func (e event) pod() (pod, container string) {
-	a := e.Actor.Attributes
-	return a["io.kubernetes.pod.name"], a["io.kubernetes.container.name"]
-}
 
 // watch is an engine's event stream. Both sides of every pair are timed by
 // what arrives here.
@@ -36,43 +15,26 @@ type watch struct {
 	mu       sync.Mutex
 	expected map[*expectation]struct{}
 	last     time.Time // when anything last arrived
-	done     chan struct{}
+	done     <-chan struct{}
 }
 
 // expectation is met when enough matching events have arrived.
 type expectation struct {
-	match func(event) bool
+	match func(rig.Event) bool
 	need  int
 	met   chan time.Time
 }
 
-// watchEvents opens the stream, from since on if that is not zero, and reads
-// it in a goroutine of its own that ends with ctx; wait returns after it.
-func watchEvents(ctx context.Context, e *engine, since time.Time) (*watch, error) {
-	query := url.Values{"filters": {`{"type":["container"]}`}}
-	if !since.IsZero() {
-		query.Set("since", strconv.FormatFloat(float64(since.UnixNano())/1e9, 'f', 9, 64))
-	}
-	stream, err := e.open(ctx, http.MethodGet, "/events?"+query.Encode(), nil)
-	if err != nil {
-		return nil, fmt.Errorf("watch engine events: %w", err)
-	}
-	w := &watch{expected: map[*expectation]struct{}{}, last: time.Now(), done: make(chan struct{})}
-	go func() {
-		defer close(w.done)
-		defer stream.Close()
-		for dec := json.NewDecoder(stream); ; {
-			var ev event
-			if dec.Decode(&ev) != nil {
-				return
-			}
-			w.arrived(ev, time.Now())
-		}
-	}()
-	return w, nil
+// watchEvents opens the stream, from since on if that is not zero; it ends with
+// ctx, and wait returns after it.
+func watchEvents(ctx context.Context, e *rig.Engine, since time.Time) (w *watch, err error) {
+	w = &watch{expected: map[*expectation]struct{}{}, last: time.Now()}
+	w.done, err = e.Follow(ctx, "", since, w.arrived)
+	return w, err
 }
 
-func (w *watch) arrived(ev event, now time.Time) {
+func (w *watch) arrived(ev rig.Event) {
+	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.last = now
@@ -88,7 +50,7 @@ func (w *watch) arrived(ev event, now time.Time) {
 }
 
 // expect begins to count events that match; call it before what causes them.
-func (w *watch) expect(need int, match func(event) bool) *expectation {
+func (w *watch) expect(need int, match func(rig.Event) bool) *expectation {
 	x := &expectation{match: match, need: need, met: make(chan time.Time, 1)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -131,22 +93,20 @@ func (w *watch) quiet(ctx context.Context, still time.Duration) error {
 }
 
 // started matches the start of the named container of a pod.
-func started(pod, name string) func(event) bool {
-	return func(e event) bool {
-		p, c := e.pod()
-		return e.Action == "start" && p == pod && c == name
+func started(pod, name string) func(rig.Event) bool {
+	return func(e rig.Event) bool {
+		return e.Action == "start" && e.Pod == pod && e.Container == name
 	}
 }
 
 // died matches the end of the named container of a pod.
-func died(pod, name string) func(event) bool {
-	return func(e event) bool {
-		p, c := e.pod()
-		return e.Action == "die" && p == pod && c == name
+func died(pod, name string) func(rig.Event) bool {
+	return func(e rig.Event) bool {
+		return e.Action == "die" && e.Pod == pod && e.Container == name
 	}
 }
 
 // named matches one action of one container by its name on the engine.
-func named(action, name string) func(event) bool {
-	return func(e event) bool { return e.Action == action && e.name() == name }
+func named(action, name string) func(rig.Event) bool {
+	return func(e rig.Event) bool { return e.Action == action && e.Name == name }
 }

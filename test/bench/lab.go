@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // labConfig is what the rows share.
@@ -28,7 +30,7 @@ const stillness = 200 * time.Millisecond
 // lab is the place where rows measure: an engine, its events, a folder.
 type lab struct {
 	cfg     labConfig
-	engine  *engine
+	engine  *rig.Engine
 	watch   *watch
 	dir     string
 	machine machine
@@ -39,11 +41,11 @@ type lab struct {
 }
 
 func openLab(ctx context.Context, cfg labConfig) (*lab, error) {
-	e := newEngine(cfg.socket)
-	if err := e.ping(ctx); err != nil {
+	e := rig.NewEngine(cfg.socket)
+	if err := e.Ping(ctx); err != nil {
 		return nil, fmt.Errorf("reach the engine: %w", err)
 	}
-	if err := e.call(ctx, "GET", "/images/"+cfg.image+"/json", nil, nil); err != nil {
+	if err := e.Call(ctx, "GET", "/images/"+cfg.image+"/json", nil, nil); err != nil {
 		return nil, fmt.Errorf("find the image (make engine makes it): %w", err)
 	}
 	l := &lab{cfg: cfg, engine: e, scripts: map[shape]*script{}, had: map[string]bool{}}
@@ -51,11 +53,11 @@ func openLab(ctx context.Context, cfg labConfig) (*lab, error) {
 	if l.machine, err = describe(ctx, e); err != nil {
 		return nil, err
 	}
-	networks, err := e.networks(ctx)
+	found, err := networks(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range networks {
+	for _, n := range found {
 		l.had[n.ID] = true
 	}
 	if l.dir, err = os.MkdirTemp("", "podstead-bench-"); err != nil {
@@ -88,15 +90,15 @@ func (l *lab) close() {
 }
 
 // sweepAgents removes what killed agents left on the engine.
-func sweepAgents(ctx context.Context, e *engine) error {
-	list, err := e.containers(ctx)
+func sweepAgents(ctx context.Context, e *rig.Engine) error {
+	list, err := e.All(ctx)
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, c := range list {
-		if strings.HasPrefix(c.Labels["podstead.node"], "bench-") {
-			errs = append(errs, e.remove(ctx, c.ID))
+		if strings.HasPrefix(c.Labels[rig.LabelNode], "bench-") {
+			errs = append(errs, remove(ctx, e, c.ID))
 		}
 	}
 	return errors.Join(errs...)
@@ -104,14 +106,14 @@ func sweepAgents(ctx context.Context, e *engine) error {
 
 // sweepNetworks removes podstead's bridge if it came with the bench.
 func (l *lab) sweepNetworks(ctx context.Context) error {
-	networks, err := l.engine.networks(ctx)
+	found, err := networks(ctx, l.engine)
 	if err != nil {
 		return err
 	}
 	var errs []error
-	for _, n := range networks {
+	for _, n := range found {
 		if strings.Contains(n.Name, "podstead") && !l.had[n.ID] {
-			errs = append(errs, l.engine.call(ctx, "DELETE", "/networks/"+n.ID, nil, nil))
+			errs = append(errs, l.engine.Call(ctx, "DELETE", "/networks/"+n.ID, nil, nil))
 		}
 	}
 	return errors.Join(errs...)
@@ -170,17 +172,16 @@ func (l *lab) up(ctx context.Context, a *agent, s shape, names []string) (time.D
 }
 
 // oncePerPod matches the first start of the container of each named pod.
-func oncePerPod(a *agent, names []string) func(event) bool {
+func oncePerPod(a *agent, names []string) func(rig.Event) bool {
 	waiting := map[string]bool{}
 	for _, name := range names {
 		waiting[a.fullName(name)] = true
 	}
-	return func(e event) bool {
-		pod, c := e.pod()
-		if e.Action != "start" || c != app || !waiting[pod] {
+	return func(e rig.Event) bool {
+		if e.Action != "start" || e.Container != app || !waiting[e.Pod] {
 			return false
 		}
-		delete(waiting, pod)
+		delete(waiting, e.Pod)
 		return true
 	}
 }
@@ -191,12 +192,12 @@ func (l *lab) clear(ctx context.Context, a *agent, names ...string) error {
 		return err
 	}
 	return a.until(ctx, func() bool {
-		list, err := l.engine.containers(ctx)
+		list, err := l.engine.All(ctx)
 		if err != nil {
 			return false
 		}
 		for _, c := range list {
-			if c.Labels["podstead.node"] == a.node() && !gone(c, a, names) {
+			if c.Labels[rig.LabelNode] == a.node() && !gone(c, a, names) {
 				return false
 			}
 		}
@@ -206,9 +207,9 @@ func (l *lab) clear(ctx context.Context, a *agent, names ...string) error {
 
 // gone reports whether a container is no running part of the named pods. Dead
 // containers may stay for a while; they are the agent's to collect.
-func gone(c container, a *agent, names []string) bool {
+func gone(c rig.Box, a *agent, names []string) bool {
 	for _, name := range names {
-		if c.Labels["io.kubernetes.pod.name"] == a.fullName(name) {
+		if c.Labels[rig.LabelPod] == a.fullName(name) {
 			return c.State != "running"
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	goruntime "runtime"
 	"strings"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // machine is what the figures were measured on.
@@ -20,12 +22,12 @@ type machine struct {
 	Cgroups string `json:"cgroups"`
 }
 
-func describe(ctx context.Context, e *engine) (machine, error) {
+func describe(ctx context.Context, e *rig.Engine) (machine, error) {
 	var info struct {
 		ServerVersion, Driver, CgroupVersion, CgroupDriver, KernelVersion string
 		MemTotal                                                          int64
 	}
-	if err := e.call(ctx, "GET", "/info", nil, &info); err != nil {
+	if err := e.Call(ctx, "GET", "/info", nil, &info); err != nil {
 		return machine{}, err
 	}
 	cpu, err := field("/proc/cpuinfo", "model name")

@@ -8,17 +8,18 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // privateEngine is a dockerd of the bench's own, which it may stop and start.
 // It has no default bridge and writes no firewall rules, so it stays out of the
 // other engine's way.
 type privateEngine struct {
-	dir    string
-	bridge string // of its own: with none, dockerd takes the machine's docker0 away
-	engine *engine
-	cmd    *exec.Cmd
-	exited chan struct{}
+	dir     string
+	bridge  string // of its own: with none, dockerd takes the machine's docker0 away
+	engine  *rig.Engine
+	process *rig.Process // nil while none runs
 }
 
 func (l *lab) newPrivateEngine(dir string) (*privateEngine, error) {
@@ -33,7 +34,7 @@ func (l *lab) newPrivateEngine(dir string) (*privateEngine, error) {
 		return nil, err
 	}
 	p := &privateEngine{
-		dir: dir, engine: newEngine(filepath.Join(dir, "docker.sock")),
+		dir: dir, engine: rig.NewEngine(filepath.Join(dir, "docker.sock")),
 		bridge: fmt.Sprintf("psb%d", os.Getpid()), // an interface's name may have 15 bytes
 	}
 	return p, link("add", p.bridge, "type", "bridge")
@@ -55,48 +56,30 @@ func (p *privateEngine) close() {
 // start runs dockerd and returns when it answers.
 func (p *privateEngine) start(ctx context.Context) error {
 	in := func(name string) string { return filepath.Join(p.dir, name) }
-	log, err := os.OpenFile(in("dockerd.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	cmd := exec.Command("dockerd", "--config-file", in("daemon.json"), "--data-root", in("data"), "--exec-root", in("exec"),
+		"--pidfile", in("dockerd.pid"), "--host", "unix://"+p.engine.Socket,
+		"--bridge", p.bridge, "--iptables=false", "--ip-masq=false")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C is the bench's
+	process, err := rig.Start(cmd, in("dockerd.log"))
 	if err != nil {
 		return err
 	}
-	defer log.Close()
-	cmd := exec.Command("dockerd", "--config-file", in("daemon.json"), "--data-root", in("data"), "--exec-root", in("exec"),
-		"--pidfile", in("dockerd.pid"), "--host", "unix://"+p.engine.socket,
-		"--bridge", p.bridge, "--iptables=false", "--ip-masq=false")
-	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C is the bench's
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start dockerd: %w", err)
-	}
-	exited := make(chan struct{})
-	go func() {
-		defer close(exited)
-		_ = cmd.Wait() // how it ended is in its log
-	}()
-	p.cmd, p.exited = cmd, exited
+	p.process = process
 
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for p.engine.ping(ctx) != nil {
-		select {
-		case <-tick.C:
-		case <-p.exited:
-			return fmt.Errorf("dockerd ended by itself, see %s", in("dockerd.log"))
-		case <-ctx.Done():
-			return fmt.Errorf("dockerd does not answer: %w", ctx.Err())
-		}
+	if err := process.Until(ctx, 2*time.Millisecond, func() error { return p.engine.Ping(ctx) }); err != nil {
+		return fmt.Errorf("dockerd does not answer, see %s: %w", in("dockerd.log"), err)
 	}
 	return nil
 }
 
 // stop ends dockerd as a shutdown of the machine does, its containers with it.
 func (p *privateEngine) stop() {
-	if p.cmd == nil {
+	if p.process == nil {
 		return
 	}
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // gone already is what is wanted
-	<-p.exited
-	p.cmd = nil
+	_ = p.process.Signal(syscall.SIGTERM) // gone already is what is wanted
+	<-p.process.Ended()
+	p.process = nil
 }

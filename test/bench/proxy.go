@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // proxy stands between an agent and the engine on a socket of its own. It
@@ -27,7 +29,7 @@ type proxy struct {
 }
 
 // openProxy listens at once; close ends it and its goroutine.
-func openProxy(socket string, to *engine) (*proxy, error) {
+func openProxy(socket string, to *rig.Engine) (*proxy, error) {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(context.Background(), "unix", socket)
 	if err != nil {
@@ -50,9 +52,9 @@ func (p *proxy) close() {
 	<-p.done
 }
 
-func (p *proxy) handler(to *engine) http.Handler {
+func (p *proxy) handler(to *rig.Engine) http.Handler {
 	forward := &httputil.ReverseProxy{
-		Transport:     to.http.Transport,
+		Transport:     to.Transport,
 		FlushInterval: -1, // events must not wait in a buffer
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host = "http", "engine"

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // many is how many pods the rows about a full small node use.
@@ -37,12 +39,12 @@ func measureThirty(ctx context.Context, l *lab) (result, error) {
 }
 
 // timeMany starts pods by bare calls, as many at a time as podstead would.
-func timeMany(ctx context.Context, e *engine, w *watch, sc *script, names []string) (time.Duration, error) {
+func timeMany(ctx context.Context, e *rig.Engine, w *watch, sc *script, names []string) (time.Duration, error) {
 	wanted := map[string]bool{}
 	for _, name := range names {
 		wanted[containerName(name)] = true
 	}
-	running := w.expect(len(names), func(e event) bool { return e.Action == "start" && wanted[e.name()] })
+	running := w.expect(len(names), func(e rig.Event) bool { return e.Action == "start" && wanted[e.Name] })
 	begin := time.Now()
 	if err := sc.runMany(ctx, e, names, callers()); err != nil {
 		return 0, err
@@ -67,7 +69,7 @@ func measureReboot(ctx context.Context, l *lab) (result, error) {
 	if err := private.start(ctx); err != nil {
 		return result{}, err
 	}
-	if err := l.engine.copyImage(ctx, private.engine, l.cfg.image); err != nil {
+	if err := copyImage(ctx, l.engine, private.engine, l.cfg.image); err != nil {
 		return result{}, fmt.Errorf("copy the image: %w", err)
 	}
 	a, names, err := l.fill(ctx, private)
@@ -104,7 +106,7 @@ func measureReboot(ctx context.Context, l *lab) (result, error) {
 
 // fill runs the last good set once on a private engine and kills the agent.
 func (l *lab) fill(ctx context.Context, private *privateEngine) (*agent, []string, error) {
-	a, err := l.run(ctx, agentConfig{name: "reboot", socket: private.engine.socket})
+	a, err := l.run(ctx, agentConfig{name: "reboot", socket: private.engine.Socket})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // Rows about one pod. Each makes both sides from the same shape: podstead in
@@ -79,7 +81,7 @@ func measureRestart(ctx context.Context, l *lab) (result, error) {
 			if err != nil {
 				return err
 			}
-			return l.engine.start(ctx, id)
+			return l.engine.Start(ctx, id)
 		})
 		if err != nil {
 			return 0, err
@@ -92,14 +94,14 @@ func measureRestart(ctx context.Context, l *lab) (result, error) {
 
 // killed times from a kill to the event that follows. With a next step, that is
 // taken when the process has died.
-func (l *lab) killed(ctx context.Context, id string, until func(event) bool, next func() error) (time.Duration, error) {
+func (l *lab) killed(ctx context.Context, id string, until func(rig.Event) bool, next func() error) (time.Duration, error) {
 	if err := l.watch.quiet(ctx, stillness); err != nil {
 		return 0, err
 	}
-	dead := l.watch.expect(1, func(e event) bool { return e.Action == "die" && e.Actor.ID == id })
+	dead := l.watch.expect(1, func(e rig.Event) bool { return e.Action == "die" && e.ID == id })
 	then := l.watch.expect(1, until)
 	begin := time.Now()
-	if err := l.engine.kill(ctx, id); err != nil {
+	if err := l.engine.Kill(ctx, id, "KILL"); err != nil {
 		return 0, err
 	}
 	if _, err := l.watch.wait(ctx, dead); err != nil {
@@ -116,12 +118,12 @@ func (l *lab) killed(ctx context.Context, id string, until func(event) bool, nex
 
 // running finds the app container of a pod.
 func (l *lab) running(ctx context.Context, pod string) (string, error) {
-	list, err := l.engine.containers(ctx)
+	list, err := l.engine.All(ctx)
 	if err != nil {
 		return "", err
 	}
 	for _, c := range list {
-		if c.State == "running" && c.Labels["io.kubernetes.pod.name"] == pod && c.Labels["io.kubernetes.container.name"] == app {
+		if c.State == "running" && c.Labels[rig.LabelPod] == pod && c.Labels[rig.LabelContainer] == app {
 			return c.ID, nil
 		}
 	}

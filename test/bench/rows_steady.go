@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // fullNode runs an agent behind a counting proxy with 30 pods up and the
@@ -191,10 +193,10 @@ func measureAdopt(ctx context.Context, l *lab) (result, error) {
 
 // startedIDs are the running containers of an agent's node.
 func (l *lab) startedIDs(ctx context.Context, a *agent) (map[string]bool, error) {
-	list, err := l.engine.containers(ctx)
+	list, err := l.engine.All(ctx)
 	ids := map[string]bool{}
 	for _, c := range list {
-		if c.State == "running" && c.Labels["podstead.node"] == a.node() {
+		if c.State == "running" && c.Labels[rig.LabelNode] == a.node() {
 			ids[c.ID] = true
 		}
 	}

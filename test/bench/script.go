@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // script is one pod as bare engine calls: the creations that podstead itself
@@ -129,23 +131,23 @@ type barePod struct{ sandbox, container string }
 func containerName(name string) string { return "bench_" + app + "_" + name }
 
 // run makes a pod's four calls one after the other.
-func (sc *script) run(ctx context.Context, e *engine, name string) (barePod, error) {
+func (sc *script) run(ctx context.Context, e *rig.Engine, name string) (barePod, error) {
 	var p barePod
 	var err error
-	if p.sandbox, err = e.create(ctx, "bench_POD_"+name, sc.sandboxBody()); err != nil {
+	if p.sandbox, err = e.Create(ctx, "bench_POD_"+name, sc.sandboxBody()); err != nil {
 		return p, err
 	}
-	if err = e.start(ctx, p.sandbox); err != nil {
+	if err = e.Start(ctx, p.sandbox); err != nil {
 		return p, err
 	}
 	if p.container, err = sc.createContainer(ctx, e, containerName(name), p.sandbox); err != nil {
 		return p, err
 	}
-	return p, e.start(ctx, p.container)
+	return p, e.Start(ctx, p.container)
 }
 
 // createContainer makes the app container for a sandbox.
-func (sc *script) createContainer(ctx context.Context, e *engine, name, sandbox string) (string, error) {
+func (sc *script) createContainer(ctx context.Context, e *rig.Engine, name, sandbox string) (string, error) {
 	body := maps.Clone(sc.container)
 	host, _ := body["HostConfig"].(map[string]any)
 	host = maps.Clone(host)
@@ -155,7 +157,7 @@ func (sc *script) createContainer(ctx context.Context, e *engine, name, sandbox 
 		}
 	}
 	body["HostConfig"] = host
-	return e.create(ctx, name, body)
+	return e.Create(ctx, name, body)
 }
 
 // portShift keeps the bare pod's host port apart from podstead's.
@@ -185,12 +187,12 @@ func (sc *script) sandboxBody() map[string]any {
 }
 
 // on is the script for an engine whose podstead bridge is another one.
-func (sc *script) on(ctx context.Context, e *engine) (*script, error) {
-	networks, err := e.networks(ctx)
+func (sc *script) on(ctx context.Context, e *rig.Engine) (*script, error) {
+	found, err := networks(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range networks {
+	for _, n := range found {
 		if !strings.Contains(n.Name, "podstead") {
 			continue
 		}
@@ -217,7 +219,7 @@ func rename(networking any, network string) any {
 }
 
 // runMany makes pods with several callers, each making its pods one by one.
-func (sc *script) runMany(ctx context.Context, e *engine, names []string, callers int) error {
+func (sc *script) runMany(ctx context.Context, e *rig.Engine, names []string, callers int) error {
 	var wg sync.WaitGroup
 	errs := make([]error, callers)
 	for c := range callers {
@@ -243,17 +245,17 @@ func (l *lab) timeStart(ctx context.Context, sc *script, name string) (time.Dura
 }
 
 // sweepBare removes every container that bare calls made.
-func sweepBare(ctx context.Context, e *engine) error {
-	list, err := e.containers(ctx)
+func sweepBare(ctx context.Context, e *rig.Engine) error {
+	list, err := e.All(ctx)
 	if err != nil {
 		return err
 	}
 	// Containers before the sandboxes whose namespaces they share.
-	slices.SortFunc(list, func(a, b container) int { return strings.Compare(b.name(), a.name()) })
+	slices.SortFunc(list, func(a, b rig.Box) int { return strings.Compare(b.Name(), a.Name()) })
 	var errs []error
 	for _, c := range list {
-		if strings.HasPrefix(c.name(), "bench_") {
-			errs = append(errs, e.remove(ctx, c.ID))
+		if strings.HasPrefix(c.Name(), "bench_") {
+			errs = append(errs, remove(ctx, e, c.ID))
 		}
 	}
 	return errors.Join(errs...)

@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // fakeEngine answers on a unix socket and keeps the bodies it was sent.
-func fakeEngine(t *testing.T) (*engine, func() []string) {
+func fakeEngine(t *testing.T) (*rig.Engine, func() []string) {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "docker.sock")
 	var lc net.ListenConfig
@@ -47,8 +49,8 @@ func fakeEngine(t *testing.T) (*engine, func() []string) {
 		server.Close()
 		<-done
 	})
-	e := newEngine(socket)
-	t.Cleanup(e.http.CloseIdleConnections)
+	e := rig.NewEngine(socket)
+	t.Cleanup(e.Transport.CloseIdleConnections)
 	return e, func() []string {
 		var all []string
 		for len(seen) > 0 {
@@ -148,13 +150,13 @@ func TestProxyCountsAndKeepsCreations(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.close()
-	through := newEngine(p.socket)
-	defer through.http.CloseIdleConnections()
+	through := rig.NewEngine(p.socket)
+	defer through.Transport.CloseIdleConnections()
 	ctx := context.WithoutCancel(t.Context())
-	if _, err := through.create(ctx, "x", map[string]string{"Image": "busybox"}); err != nil {
+	if _, err := through.Create(ctx, "x", map[string]string{"Image": "busybox"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := through.ping(ctx); err != nil {
+	if err := through.Ping(ctx); err != nil {
 		t.Fatal(err)
 	}
 	calls, creates := p.take()

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // A signal ends the agent within 2 s; what it ran runs on.
@@ -46,7 +48,7 @@ func TestASecondAgentIsRefused(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
 	second := n.run(n.args()...)
-	if second.code != 2 || !strings.Contains(second.err, "another agent works on it") || !strings.Contains(second.err, strconv.Itoa(n.agent.Process.Pid)) {
+	if second.code != 2 || !strings.Contains(second.err, "another agent works on it") || !strings.Contains(second.err, strconv.Itoa(n.agent.PID())) {
 		t.Errorf("the second agent exits with %d and says\n%s", second.code, second.err)
 	}
 	if o := n.run("get", "pods"); o.code != 0 {
@@ -57,7 +59,7 @@ func TestASecondAgentIsRefused(t *testing.T) {
 // Two nodes on one engine are two nodes, though their pods have one name.
 func TestTwoNodesOnOneEngine(t *testing.T) {
 	t.Parallel()
-	one, two := startNode(t), newNodeOn(t, engineSocket, "b")
+	one, two := startNode(t), newNodeOn(t, rig.Socket, "b")
 	two.start()
 	for _, n := range []*node{one, two} {
 		n.put("lamp.yaml", lamp("lamp"))
@@ -143,9 +145,9 @@ func TestTheAgentDoesNotGrow(t *testing.T) {
 // metric is one number of the agent's own.
 func (n *node) metric(name string) float64 {
 	n.Helper()
-	agent := newEngine(filepath.Join(n.root, "run", "podstead.sock"))
-	defer agent.http.CloseIdleConnections() // the agent has one for each
-	body, err := agent.open(n.Context(), "GET", "/metrics", nil, nil)
+	agent := rig.NewEngine(filepath.Join(n.root, "run", "podstead.sock"))
+	defer agent.Transport.CloseIdleConnections() // the agent has one for each
+	body, err := agent.Open(n.Context(), "GET", "/metrics", nil)
 	n.must(err)
 	defer body.Close()
 	for lines := bufio.NewScanner(body); lines.Scan(); {

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // B157: a foreign container that bears our next name keeps it, and ours gets
@@ -29,7 +30,7 @@ func TestAForeignContainerKeepsItsName(t *testing.T) {
 
 	n.kill("lamp", "main")
 	n.awaitPod("lamp", "to be restarted", restarted("main", 1))
-	if ours := n.box("lamp", "main").name(); !strings.HasPrefix(ours, name+"_") {
+	if ours := n.box("lamp", "main").Name(); !strings.HasPrefix(ours, name+"_") {
 		t.Errorf("our container is called %s", ours)
 	}
 	if d := n.inspect(foreign); d.Name != "/"+name || d.State.Status != "created" {
@@ -47,7 +48,7 @@ func TestOurOwnLeftoverIsAdopted(t *testing.T) {
 	next := n.inspect(n.kill("lamp", "main").ID)
 	next.Name = strings.TrimSuffix(next.Name, "_0") + "_1"
 	labels := maps.Clone(next.Config["Labels"].(map[string]any))
-	labels[labelAttempt] = "1"
+	labels[rig.LabelAttempt] = "1"
 	next.Config["Labels"] = labels
 	leftover, err := n.engine.createLike(next)
 	n.must(err)
@@ -80,8 +81,8 @@ func TestEverythingEndedWhileTheAgentWasDown(t *testing.T) {
 	n.awaitPod("pair", "to run again", func(p v1.Pod) bool { return restarted("one", 1)(p) && restarted("two", 1)(p) })
 	var names []string
 	for _, b := range n.boxes("") {
-		if b.running() {
-			names = append(names, b.pod()+"/"+b.container())
+		if b.Running() {
+			names = append(names, b.Pod()+"/"+b.Container())
 		}
 	}
 	slices.Sort(names)
@@ -106,7 +107,7 @@ func TestADeadSandboxIsReplaced(t *testing.T) {
 		t.Error("it is another pod")
 	}
 	sandbox := n.box("pair", "POD")
-	address := n.inspect(sandbox.ID).address()
+	address := n.inspect(sandbox.ID).Address()
 	if sandbox.ID == old.ID || after.Status.PodIP != address {
 		t.Errorf("sandbox %s has address %s, status shows %s", sandbox.ID, address, after.Status.PodIP)
 	}
@@ -115,7 +116,7 @@ func TestADeadSandboxIsReplaced(t *testing.T) {
 		if hosts := n.read(d.HostsPath); !strings.Contains(hosts, address) {
 			t.Errorf("%s: the hosts file lacks %s:\n%s", container, address, hosts)
 		}
-		if d.Config["Labels"].(map[string]any)[labelSandbox] != sandbox.ID {
+		if d.Config["Labels"].(map[string]any)[rig.LabelSandbox] != sandbox.ID {
 			t.Errorf("%s is not in the new sandbox", container)
 		}
 	}
@@ -135,7 +136,7 @@ func TestTheEngineComesLater(t *testing.T) {
 	n.start()
 	n.awaitStatus(1, "not reachable")
 	n.awaitPod("lamp", "to wait for the engine", waits("main", "ContainerCreating", "engine"))
-	n.must(os.Symlink(engineSocket, socket))
+	n.must(os.Symlink(rig.Socket, socket))
 	before := n.awaitReady("lamp")
 	n.awaitStatus(0, "")
 	n.stop()
@@ -145,7 +146,7 @@ func TestTheEngineComesLater(t *testing.T) {
 	n.start()
 	n.awaitStatus(1, socket+" is a directory")
 	n.must(os.Remove(socket))
-	n.must(os.Symlink(engineSocket, socket))
+	n.must(os.Symlink(rig.Socket, socket))
 	n.awaitStatus(0, "")
 	if after := n.awaitReady("lamp"); containerID(status(after, "main")) != containerID(status(before, "main")) {
 		t.Error("the pod was restarted")
@@ -196,7 +197,7 @@ func TestLogsAreRotated(t *testing.T) {
 				log := n.inspect(b.ID).HostConfig["LogConfig"].(map[string]any)
 				options := log["Config"].(map[string]any)
 				if log["Type"] != "json-file" || options["max-size"] != c.size || options["max-file"] != c.file {
-					t.Errorf("%s logs with %v", b.name(), log)
+					t.Errorf("%s logs with %v", b.Name(), log)
 				}
 			}
 		})
@@ -217,7 +218,7 @@ func TestNoRegistryIsNeeded(t *testing.T) {
 	socket := filepath.Join(dir, "docker.sock")
 	hack(t, "", "engine.sh", "private", dir)
 	t.Cleanup(func() { hack(t, "", "engine.sh", "private-stop", dir) })
-	hack(t, "unix://"+socket, "images.sh")
+	hack(t, socket, "images.sh")
 
 	n := newNodeOn(t, socket, "")
 	n.start()
@@ -231,14 +232,9 @@ func TestNoRegistryIsNeeded(t *testing.T) {
 }
 
 // hack runs a script of the repository against an engine, "" for the machine's.
-func hack(t *testing.T, host, script string, args ...string) {
+func hack(t *testing.T, socket, script string, args ...string) {
 	t.Helper()
-	cmd := exec.Command("../../hack/"+script, args...)
-	cmd.Env = os.Environ()
-	if host != "" {
-		cmd.Env = append(cmd.Env, "DOCKER_HOST="+host)
-	}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
+	if _, err := rig.Hack(socket, script, args...); err != nil {
+		t.Fatal(err)
 	}
 }

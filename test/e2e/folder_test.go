@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // B01: what vim does when it saves is one replacement, with no removal between.
@@ -38,7 +40,7 @@ func TestVimSavesOnce(t *testing.T) {
 }
 
 // uidsOf lists the pods that acts concern, each once.
-func uidsOf(acts []act) []string {
+func uidsOf(acts []rig.Event) []string {
 	var uids []string
 	seen := map[string]bool{}
 	for _, a := range acts {

@@ -119,8 +119,8 @@ func TestAgentRestartsRestartNothing(t *testing.T) {
 		}
 	}
 	for _, b := range n.boxes("") {
-		if !ids[b.ID] || !b.running() {
-			t.Errorf("container %s is new, or does not run", b.name())
+		if !ids[b.ID] || !b.Running() {
+			t.Errorf("container %s is new, or does not run", b.Name())
 		}
 	}
 	if made := n.story.of("create", "main"); len(made) != 3 {

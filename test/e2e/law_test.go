@@ -15,6 +15,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // finish judges what a test leaves: what podstead shows is what `docker ps`
@@ -50,8 +52,7 @@ func (n *node) finish() {
 // scrub takes away what is left of a test that did not get to its end.
 func (n *node) scrub() {
 	if n.agent != nil {
-		_ = n.agent.Process.Kill() // gone already is what is wanted
-		<-n.exited
+		_, _ = n.agent.End(syscall.SIGKILL, patience) // by that signal, if not before
 	}
 	err := n.removeAll()
 	if n.Failed() {
@@ -82,7 +83,7 @@ func (n *node) tell() {
 		n.Logf("%s %s %s/%s %.12s %s", a.At.Format("15:04:05.000"), a.Action, a.Pod, a.Container, a.ID, a.Signal)
 	}
 	for _, b := range n.boxes("") {
-		n.Logf("left: %s %s", b.name(), b.State)
+		n.Logf("left: %s %s", b.Name(), b.State)
 	}
 }
 
@@ -97,13 +98,13 @@ type shown struct {
 func (n *node) law() {
 	n.Helper()
 	var report, list shown
-	var is []box
+	var is []rig.Box
 	n.await("docker ps to rest", func() error {
 		before := n.boxes("")
 		status := n.run("status", "-o", "json")
 		pods := n.run("get", "pods", "-A", "-o", "json")
 		is = n.boxes("")
-		if !slices.EqualFunc(before, is, func(a, b box) bool { return a.ID == b.ID && a.State == b.State }) {
+		if !slices.EqualFunc(before, is, func(a, b rig.Box) bool { return a.ID == b.ID && a.State == b.State }) {
 			return errors.New("it changed while podstead was asked")
 		}
 		if err := json.Unmarshal([]byte(status.out), &report); err != nil {
@@ -134,11 +135,11 @@ func podsOf(n *node, o outcome) []v1.Pod {
 }
 
 // running are the containers that docker ps shows as running.
-func running(boxes []box) []string {
+func running(boxes []rig.Box) []string {
 	var lines []string
 	for _, b := range boxes {
-		if b.running() && !b.sandbox() {
-			lines = append(lines, fmt.Sprintf("%s %s/%s %s", b.uid(), b.pod(), b.container(), b.ID))
+		if b.Running() && !b.Sandbox() {
+			lines = append(lines, fmt.Sprintf("%s %s/%s %s", b.UID(), b.Pod(), b.Container(), b.ID))
 		}
 	}
 	slices.Sort(lines)

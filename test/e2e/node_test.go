@@ -21,11 +21,15 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/podstead/podstead/agent/api"
+	"github.com/podstead/podstead/test/rig"
 )
 
 // patience is how long a test waits for a condition. It is long because the
 // machine may be busy; nothing takes that long by itself.
 const patience = 90 * time.Second
+
+// often is how long it looks away between two looks.
+const often = 40 * time.Millisecond
 
 // node is one podstead with all it needs, and what a test does to it.
 type node struct {
@@ -35,18 +39,17 @@ type node struct {
 	root      string
 	manifests string
 	flags     []string // beside those that make the node its own
-	engine    *engine
+	engine    engine
 	story     *story
 	client    *api.Client
-	agent     *exec.Cmd // nil while no agent runs
-	exited    chan error
+	agent     *rig.Process // nil while no agent runs
 }
 
 // newNode makes the folders and starts nothing. What the test leaves is judged
 // and taken away when it ends.
 func newNode(t *testing.T, flags ...string) *node {
 	t.Helper()
-	return newNodeOn(t, engineSocket, "", flags...)
+	return newNodeOn(t, rig.Socket, "", flags...)
 }
 
 // newNodeOn is a node on another engine, or another node of one test, told apart
@@ -58,7 +61,7 @@ func newNodeOn(t *testing.T, socket, word string, flags ...string) *node {
 		t.Fatal(err)
 	}
 	n := &node{
-		T: t, name: nodeName(t.Name() + word), dir: dir, engine: newEngine(socket),
+		T: t, name: nodeName(t.Name() + word), dir: dir, engine: engine{rig.NewEngine(socket)},
 		flags: append([]string{"--docker-endpoint", socket}, flags...),
 		root:  filepath.Join(dir, "root"), manifests: filepath.Join(dir, "manifests"),
 	}
@@ -104,46 +107,39 @@ func (n *node) args(more ...string) []string {
 func (n *node) start(more ...string) {
 	n.Helper()
 	n.startAgent(more...)
-	n.await("the agent to answer", func() error {
-		select {
-		case err := <-n.exited:
-			n.agent = nil
-			n.Fatalf("the agent ended by itself: %v\n%s", err, n.log())
-		default:
-		}
-		_, err := n.client.Version(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := n.agent.Until(ctx, often, func() error {
+		_, err := n.client.Version(ctx)
 		return err
-	})
+	}); err != nil {
+		n.Fatalf("the agent does not answer: %v\n%s", err, n.log())
+	}
 }
 
 // startAgent returns at once.
 func (n *node) startAgent(more ...string) {
 	n.Helper()
-	log, err := os.OpenFile(n.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	n.must(err)
-	defer log.Close()
 	cmd := exec.Command(program, n.args(more...)...)
 	cmd.Env = environment()
-	cmd.Stderr = log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // an agent does not outlive its test
-	n.must(cmd.Start())
-	exited := make(chan error, 1) // so that an end that nobody waits for finds room
-	go func() { exited <- cmd.Wait() }()
-	n.agent, n.exited = cmd, exited
+	agent, err := rig.Start(cmd, n.logFile())
+	n.must(err)
+	n.agent = agent
 }
 
 // end sends the agent a signal and waits for its end.
 func (n *node) end(signal syscall.Signal) (took time.Duration, err error) {
 	n.Helper()
-	began := time.Now()
-	n.must(n.agent.Process.Signal(signal))
+	agent := n.agent
+	took, err = agent.End(signal, patience)
 	select {
-	case err = <-n.exited:
-	case <-time.After(patience):
-		n.Fatalf("the agent is still there after %s", signal)
+	case <-agent.Ended():
+		n.agent = nil
+	default:
+		n.Fatal(err)
 	}
-	n.agent = nil
-	return time.Since(began), err
+	return took, err
 }
 
 // stop ends the agent as systemd does.
@@ -221,19 +217,10 @@ func (n *node) await(what string, met func() error) {
 
 func (n *node) awaitFor(patience time.Duration, what string, met func() error) {
 	n.Helper()
-	limit := time.After(patience)
-	tick := time.NewTicker(40 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := met()
-		if err == nil {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-limit:
-			n.Fatalf("waited for %s: %v", what, err)
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := rig.Until(ctx, often, met); err != nil {
+		n.Fatalf("waited for %s: %v", what, err)
 	}
 }
 
@@ -292,26 +279,26 @@ func (n *node) awaitGone(name string) {
 }
 
 // boxes are a pod's containers on the engine, sandboxes too; of all pods for "".
-func (n *node) boxes(name string) []box {
+func (n *node) boxes(name string) []rig.Box {
 	n.Helper()
 	all, err := n.engine.ps(n.name)
 	n.must(err)
-	return slices.DeleteFunc(all, func(b box) bool { return name != "" && b.pod() != n.full(name) })
+	return slices.DeleteFunc(all, func(b rig.Box) bool { return name != "" && b.Pod() != n.full(name) })
 }
 
 // box is the running container of a pod.
-func (n *node) box(pod, container string) box {
+func (n *node) box(pod, container string) rig.Box {
 	n.Helper()
 	for _, b := range n.boxes(pod) {
-		if b.container() == container && b.running() {
+		if b.Container() == container && b.Running() {
 			return b
 		}
 	}
 	n.Fatalf("container %s of pod %s does not run: %v", container, pod, n.boxes(pod))
-	return box{}
+	return rig.Box{}
 }
 
-func (n *node) inspect(id string) detail {
+func (n *node) inspect(id string) rig.Detail {
 	n.Helper()
 	d, err := n.engine.inspect(id)
 	n.must(err)
@@ -319,7 +306,7 @@ func (n *node) inspect(id string) detail {
 }
 
 // kill ends a pod's container from outside.
-func (n *node) kill(pod, container string) box {
+func (n *node) kill(pod, container string) rig.Box {
 	n.Helper()
 	b := n.box(pod, container)
 	n.must(n.engine.kill(b.ID, "KILL"))

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // B121: a port that another program has is waited for, and status says so.
@@ -140,12 +142,11 @@ func TestNamesDoNotCollide(t *testing.T) {
 // freePort is a port of this host that nobody has.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := rig.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return port
 }
 
 // awaitServed waits until a pod that runs serve in an image of this version

@@ -11,10 +11,12 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // atLeast is met when there are so many.
-func atLeast(want int, acts []act) error {
+func atLeast(want int, acts []rig.Event) error {
 	if len(acts) < want {
 		return fmt.Errorf("%d so far", len(acts))
 	}
@@ -64,7 +66,7 @@ func TestARemovedInitContainerIsNotMissed(t *testing.T) {
 	n.put("lamp.yaml", diary("lamp", folder))
 	before := n.awaitReady("lamp")
 	for _, b := range n.boxes("lamp") {
-		if b.container() == "prepare" {
+		if b.Container() == "prepare" {
 			n.must(n.engine.remove(b.ID))
 		}
 	}

@@ -4,63 +4,28 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
-	"net/http"
-	"net/url"
 	"sync"
 	"time"
-)
 
-// act is one thing that happened to a container of the node.
-type act struct {
-	At        time.Time
-	Action    string // create, start, kill, die, destroy, …
-	ID        string
-	Pod       string // full name
-	UID       string
-	Container string // POD for a sandbox
-	Signal    string // of a kill
-}
+	"github.com/podstead/podstead/test/rig"
+)
 
 // story is all that the engine did for one node, in order.
 type story struct {
 	mu   sync.Mutex
-	acts []act
+	acts []rig.Event
 	stop func()
 }
 
 // follow begins the story; it ends with stop.
-func follow(e *engine, node string) (*story, error) {
+func follow(e engine, node string) (*story, error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	body, err := e.open(ctx, http.MethodGet, "/events", url.Values{"filters": {labelled(labelNode, node)}}, nil)
+	s := &story{}
+	ended, err := e.Follow(ctx, node, time.Time{}, s.add)
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	s := &story{}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		defer body.Close()
-		for lines := json.NewDecoder(body); ; {
-			var event struct {
-				Action   string
-				TimeNano int64 `json:"timeNano"`
-				Actor    struct {
-					ID         string
-					Attributes map[string]string
-				}
-			}
-			if lines.Decode(&event) != nil {
-				return // stopped, or the engine went away
-			}
-			of := event.Actor.Attributes
-			s.add(act{
-				At: time.Unix(0, event.TimeNano), Action: event.Action, ID: event.Actor.ID,
-				Pod: of[labelPod], UID: of[labelUID], Container: of[labelContainer], Signal: of["signal"],
-			})
-		}
-	}()
 	s.stop = func() {
 		cancel()
 		<-ended
@@ -68,17 +33,17 @@ func follow(e *engine, node string) (*story, error) {
 	return s, nil
 }
 
-func (s *story) add(a act) {
+func (s *story) add(a rig.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.acts = append(s.acts, a)
 }
 
 // of returns the acts of one kind on containers of one name, so far.
-func (s *story) of(action, container string) []act {
+func (s *story) of(action, container string) []rig.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var found []act
+	var found []rig.Event
 	for _, a := range s.acts {
 		if a.Action == action && a.Container == container {
 			found = append(found, a)
@@ -88,8 +53,8 @@ func (s *story) of(action, container string) []act {
 }
 
 // all returns everything so far.
-func (s *story) all() []act {
+func (s *story) all() []rig.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]act(nil), s.acts...)
+	return append([]rig.Event(nil), s.acts...)
 }

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // agent is `podstead run` on a private engine, with a root-dir, a manifest
@@ -26,8 +28,7 @@ type agent struct {
 	node      string
 	root      string
 	manifests string
-	cmd       *exec.Cmd
-	exited    chan error
+	process   *rig.Process // nil while none runs
 }
 
 // nodes counts the agents of this run, for their names.
@@ -49,7 +50,7 @@ func newAgent(t *testing.T, d *dockerd) *agent {
 }
 
 func (a *agent) clean() {
-	if a.cmd != nil {
+	if a.process != nil {
 		a.kill()
 	}
 	if a.t.Failed() {
@@ -71,15 +72,10 @@ func (a *agent) logFile() string { return filepath.Join(filepath.Dir(a.root), "p
 
 func (a *agent) start() {
 	a.t.Helper()
-	log, err := os.OpenFile(a.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	process, err := rig.Start(exec.Command(program, "run", "--pod-manifest-path", a.manifests, "--root-dir", a.root,
+		"--hostname-override", a.node, "--docker-endpoint", "unix://"+a.engine.Socket), a.logFile())
 	must(a.t, err)
-	defer log.Close()
-	cmd := exec.Command(program, "run", "--pod-manifest-path", a.manifests, "--root-dir", a.root,
-		"--hostname-override", a.node, "--docker-endpoint", "unix://"+a.engine.socket)
-	cmd.Stdout, cmd.Stderr = log, log
-	must(a.t, cmd.Start())
-	a.cmd, a.exited = cmd, make(chan error, 1)
-	go func() { a.exited <- cmd.Wait() }()
+	a.process = process
 	until(a.t, "the agent answers", func() error {
 		if code, out := a.command("get", "sources"); code != 0 {
 			return errors.New(out)
@@ -91,10 +87,7 @@ func (a *agent) start() {
 // stop ends the agent as an init system does: it has 2 s, whatever hangs.
 func (a *agent) stop() {
 	a.t.Helper()
-	began := time.Now()
-	must(a.t, a.cmd.Process.Signal(syscall.SIGTERM))
-	err := a.wait()
-	if took := time.Since(began); err != nil || took > 2*time.Second {
+	if took, err := a.end(syscall.SIGTERM); err != nil || took > 2*time.Second {
 		a.t.Errorf("the agent ended after %s: %v", took, err)
 	}
 }
@@ -102,30 +95,28 @@ func (a *agent) stop() {
 // kill is kill -9.
 func (a *agent) kill() {
 	a.t.Helper()
-	_ = a.cmd.Process.Kill() // it may have ended
-	_ = a.wait()             // by that signal
+	_, _ = a.end(syscall.SIGKILL) // by that signal, if not before
 }
 
-func (a *agent) wait() error {
+func (a *agent) end(s syscall.Signal) (took time.Duration, err error) {
 	a.t.Helper()
-	limit := time.NewTimer(patience)
-	defer limit.Stop()
+	took, err = a.process.End(s, patience)
 	select {
-	case err := <-a.exited:
-		a.cmd = nil
-		return err
-	case <-limit.C:
-		a.t.Fatal("the agent does not end")
-		return nil
+	case <-a.process.Ended():
+		a.process = nil
+	default:
+		a.t.Fatal(err)
 	}
+	return took, err
 }
 
 // works fails the test when the agent has ended and was not told to.
 func (a *agent) works() {
 	a.t.Helper()
 	select {
-	case err := <-a.exited:
-		a.cmd = nil
+	case <-a.process.Ended():
+		err := a.process.Err()
+		a.process = nil
 		a.t.Fatalf("somebody has ended the agent, or it has itself: %v", err)
 	default:
 	}

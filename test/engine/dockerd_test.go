@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // Images of hack/images.sh. They are one busybox; /version holds the tag.
@@ -31,11 +33,11 @@ type dockerd struct {
 	t     *testing.T
 	dir   string
 	flags []string // it is started with: --live-restore
-	*client
+	client
 }
 
-// script is hack/engine.sh, which knows how to start one and to take it away.
-const script = "../../hack/engine.sh"
+// script knows how to start one and to take it away.
+const script = "engine.sh"
 
 // newDockerd starts an engine that has the images. Everything of it is taken
 // away when the test ends, in whatever state it is then.
@@ -90,8 +92,8 @@ func (d *dockerd) takeAway() {
 		d.t.Logf("end of dockerd's log:\n%s", tail(log, 30))
 	}
 	d.recover()
-	if out, err := exec.Command(script, "private-stop", d.dir).CombinedOutput(); err != nil {
-		d.t.Errorf("take the engine away: %v\n%s", err, out)
+	if _, err := rig.Hack("", script, "private-stop", d.dir); err != nil {
+		d.t.Error(err)
 	}
 }
 
@@ -106,10 +108,8 @@ func (d *dockerd) recover() {
 // up starts the engine unless it runs, and returns when it answers.
 func (d *dockerd) up() {
 	d.t.Helper()
-	out, err := exec.Command(script, append([]string{"private", d.dir}, d.flags...)...).CombinedOutput()
-	if err != nil {
-		d.t.Fatalf("start the engine: %v\n%s", err, out)
-	}
+	_, err := rig.Hack("", script, append([]string{"private", d.dir}, d.flags...)...)
+	must(d.t, err)
 }
 
 // pid is dockerd's, 0 when it does not run.
@@ -192,7 +192,8 @@ var archive struct {
 func (d *dockerd) loadImages() {
 	d.t.Helper()
 	archive.once.Do(func() {
-		d.docker(nil, "../../hack/images.sh")
+		_, err := rig.Hack(d.Socket, "images.sh")
+		must(d.t, err)
 		archive.data = d.docker(nil, "docker", "save", image1, image2)
 	})
 	d.docker(archive.data, "docker", "load", "-q")
@@ -202,7 +203,7 @@ func (d *dockerd) loadImages() {
 func (d *dockerd) docker(in []byte, command ...string) []byte {
 	d.t.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Env = append(os.Environ(), "DOCKER_HOST=unix://"+d.socket)
+	cmd.Env = append(os.Environ(), "DOCKER_HOST=unix://"+d.Socket)
 	var errs bytes.Buffer
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), &errs
 	out, err := cmd.Output()

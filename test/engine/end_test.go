@@ -16,6 +16,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // settles waits for the one good end: these pods run, whole and once, nothing
@@ -63,8 +65,8 @@ func (a *agent) settled(want []web) (map[string]v1.Pod, error) {
 		if !ok {
 			return nil, fmt.Errorf("pod %s is not shown", w.name)
 		}
-		mine := slices.DeleteFunc(slices.Clone(boxes), func(b box) bool { return b.uid() != string(p.UID) })
-		boxes = slices.DeleteFunc(boxes, func(b box) bool { return b.uid() == string(p.UID) })
+		mine := slices.DeleteFunc(slices.Clone(boxes), func(b rig.Box) bool { return b.UID() != string(p.UID) })
+		boxes = slices.DeleteFunc(boxes, func(b rig.Box) bool { return b.UID() == string(p.UID) })
 		if err := errors.Join(a.whole(w, p, mine), w.serves()); err != nil {
 			return nil, err
 		}
@@ -78,19 +80,19 @@ func (a *agent) settled(want []web) (map[string]v1.Pod, error) {
 // whole compares what podstead shows of a pod with what the engine has of it:
 // of each container one that runs, the one that is shown, and at most one dead
 // one, kept for its log or for why it could not be started.
-func (a *agent) whole(w web, p v1.Pod, boxes []box) error {
+func (a *agent) whole(w web, p v1.Pod, boxes []rig.Box) error {
 	running, dead := map[string]int{}, map[string]int{}
 	for _, b := range boxes {
 		switch {
 		case b.State == "running":
-			running[b.container()]++
+			running[b.Container()]++
 		case b.State == "exited", b.State == "created" && a.engine.failed(b.ID):
-			dead[b.container()]++
+			dead[b.Container()]++
 		default:
 			return fmt.Errorf("pod %s has %s", w.name, b)
 		}
 	}
-	if want := map[string]int{pause: 1, app: 1, site: 1}; !maps.Equal(running, want) {
+	if want := map[string]int{rig.Pause: 1, app: 1, site: 1}; !maps.Equal(running, want) {
 		return fmt.Errorf("of pod %s run %v, want %v", w.name, running, want)
 	}
 	for name, n := range dead {
@@ -99,8 +101,8 @@ func (a *agent) whole(w web, p v1.Pod, boxes []box) error {
 		}
 	}
 	for _, c := range p.Status.ContainerStatuses {
-		runs := slices.ContainsFunc(boxes, func(b box) bool {
-			return b.State == "running" && strings.HasSuffix(c.ContainerID, b.ID) && b.container() == c.Name
+		runs := slices.ContainsFunc(boxes, func(b rig.Box) bool {
+			return b.State == "running" && strings.HasSuffix(c.ContainerID, b.ID) && b.Container() == c.Name
 		})
 		if want := fmt.Sprint("podstead-test/busybox:", w.version); !runs || c.Image != want {
 			return fmt.Errorf("pod %s shows %s as %s of %s, which is not what runs", w.name, c.Name, c.ContainerID, c.Image)

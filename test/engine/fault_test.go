@@ -4,6 +4,8 @@ package engine
 
 import (
 	"testing"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // transition is a change that a pod goes through: its start, its replacement,
@@ -31,14 +33,14 @@ func transitions() []transition {
 	any := func(p point) func(string) point { return func(string) point { return p } }
 	return []transition{
 		{name: "start", after: 1, points: []moment{
-			{"sandbox created", any(at("create", pause))},
+			{"sandbox created", any(at("create", rig.Pause))},
 		}},
 		{name: "start with a port", after: 1, port: true, points: []moment{
 			{"init container runs", any(at("start", initial))},
 			{"first container runs", any(at("start", app))},
 		}},
 		{name: "replacement", before: 1, after: 2, points: []moment{
-			{"successor's sandbox runs", at("start", pause).notOf},
+			{"successor's sandbox runs", at("start", rig.Pause).notOf},
 			{"successor runs", at("start", app).notOf},
 		}},
 		{name: "replacement on one port", before: 1, after: 2, port: true, points: []moment{

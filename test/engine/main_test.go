@@ -3,46 +3,18 @@
 package engine
 
 import (
-	"fmt"
+	"context"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // program is the podstead under test.
 var program string
 
-func TestMain(m *testing.M) {
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "podstead-engine-bin-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	if program, err = build(dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
-}
-
-// build returns PODSTEAD_BIN, or a podstead built from this tree.
-func build(dir string) (string, error) {
-	if bin := os.Getenv("PODSTEAD_BIN"); bin != "" {
-		return bin, nil
-	}
-	bin := filepath.Join(dir, "podstead")
-	if out, err := exec.Command("go", "build", "-o", bin, "../../cmd/podstead").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build podstead: %w\n%s", err, out)
-	}
-	return bin, nil
-}
+func TestMain(m *testing.M) { os.Exit(rig.Main(m, &program)) }
 
 // patience is how long a condition may take to hold. What podstead holds back
 // after a failure it tries again within 15 s.
@@ -52,20 +24,10 @@ const patience = 45 * time.Second
 // never becomes nil.
 func until(t *testing.T, what string, ask func() error) {
 	t.Helper()
-	limit := time.NewTimer(patience)
-	defer limit.Stop()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := ask()
-		if err == nil {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-limit.C:
-			t.Fatalf("never came: %s: %v", what, err)
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := rig.Until(ctx, 50*time.Millisecond, ask); err != nil {
+		t.Fatalf("never came: %s: %v", what, err)
 	}
 }
 

@@ -4,9 +4,10 @@ package engine
 
 import (
 	"fmt"
-	"net"
 	"strings"
 	"testing"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // web is the pod of most tests: an init container, an app, and a site that
@@ -66,8 +67,7 @@ func (w web) mark(a *agent, container string) string {
 // freePort is a port of this host that nobody listens on.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", ":0")
+	port, err := rig.FreePort()
 	must(t, err)
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return port
 }

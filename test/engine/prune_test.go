@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // Pruning takes nothing from pods that run, and what it takes from those that
@@ -93,7 +95,7 @@ func TestPruneOfHistory(t *testing.T) {
 	must(t, err)
 	boxes, err := d.ps(a.node)
 	must(t, err)
-	if slices.ContainsFunc(boxes, func(b box) bool { return b.uid() == string(job.UID) }) {
+	if slices.ContainsFunc(boxes, func(b rig.Box) bool { return b.UID() == string(job.UID) }) {
 		t.Errorf("the job has run again: %v", boxes)
 	}
 	a.finish()
