@@ -52,7 +52,9 @@ const (
 // Snapshot is all that a source wants on this node, and how well it knows.
 type Snapshot struct {
 	Source string
-	Kind   Kind
+	// Key is that of the Spec under which the source runs; the Gatherer fills it in.
+	Key  string
+	Kind Kind
 	// Place is what the source reads, as shown to users: a path or a URL without credentials.
 	Place string
 	// Revision names this state: a content hash, an ETag, a commit.

@@ -58,14 +58,16 @@ func kubernetes() map[string]string {
 // package, which waits for it.
 func goroutines() []string {
 	return []string{
-		"agent/agent.go",      // observer and puller
-		"agent/loop.go",       // workers
-		"agent/observe.go",    // two questions to the engine at once
-		"agent/pull.go",       // one image pull each
-		"agent/act.go",        // the actions of one step, side by side
-		"agent/api/server.go", // the HTTP server
-		"cmd/podstead/run.go", // every Run, in one group
-		"sources/saver.go",    // writing last good sets
+		"agent/agent.go",        // observer and puller
+		"agent/loop.go",         // workers
+		"agent/observe.go",      // two questions to the engine at once
+		"agent/pull.go",         // one image pull each
+		"agent/act.go",          // the actions of one step, side by side
+		"agent/api/server.go",   // the HTTP server
+		"cmd/podstead/run.go",   // every Run, in one group
+		"sources/gather.go",     // questions to several sources at once
+		"sources/gather_run.go", // every source, and who carries its snapshots
+		"sources/saver.go",      // writing last good sets
 	}
 }
 
