@@ -78,7 +78,9 @@ func (c ContainerHistory) ended(e Ended, now Moment) ContainerHistory {
 		ago = min(ago, now.After(c.Ended.At, maxBackOff))
 		e.At = now.Add(-ago)
 		ran := min(e.FinishedAt.Sub(e.StartedAt), e.At.After(c.Ended.At, 2*forgiven))
-		c.BackOff = time.Duration(backOff(c.BackOff).next(ran))
+		if !c.restarts(e) {
+			c.BackOff = time.Duration(backOff(c.BackOff).next(ran))
+		}
 	}
 	c.Previous, c.Ended = c.Ended, &e
 	if c.Running == e.ID {

@@ -12,6 +12,13 @@ import (
 // end is the same as if nothing had.
 func TestTheEndIsTheSameWhateverGoesWrong(t *testing.T) {
 	up := func(m *model) { m.settle(m.sync, ready) }
+	renewed := func(m *model) {
+		m.see("one")
+		up(m)
+		m.see("two")
+		up(m)
+		m.wantMade("web", "log")
+	}
 	scenarios := []struct {
 		name   string
 		policy v1.RestartPolicy
@@ -72,6 +79,28 @@ func TestTheEndIsTheSameWhateverGoesWrong(t *testing.T) {
 			end: "1 sandboxes run, containers in 0, []",
 		},
 		{
+			name: "objects change", policy: v1.RestartPolicyAlways, run: renewed,
+			end: "1 sandboxes run, containers in 1, [log runs web runs]",
+		},
+		{
+			name: "objects of a job change", policy: v1.RestartPolicyNever, run: renewed,
+			end: "1 sandboxes run, containers in 1, [log runs web runs]",
+		},
+		{
+			name: "objects change behind the gate", policy: v1.RestartPolicyAlways,
+			run: func(m *model) {
+				m.see("one")
+				m.gate = GateSandbox
+				up(m)
+				m.see("two")
+				up(m)
+				m.gate = GateRun
+				up(m)
+				m.wantMade("get", "web", "log")
+			},
+			end: "1 sandboxes run, containers in 1, [log runs web runs]",
+		},
+		{
 			name: "removal", policy: v1.RestartPolicyAlways,
 			run: func(m *model) {
 				up(m)
@@ -104,6 +133,16 @@ func TestTheEndIsTheSameWhateverGoesWrong(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// wantMade checks that what runs was made with what there is to see now.
+func (m *model) wantMade(names ...string) {
+	m.t.Helper()
+	for _, name := range names {
+		if h := m.history.Containers[name]; h.Made != (Made{h.Attempt, m.objects[name].Digest}) {
+			m.t.Errorf("%s: attempt %d was made as %+v, want %s", name, h.Attempt, h.Made, m.objects[name].Digest)
+		}
 	}
 }
 

@@ -37,7 +37,7 @@ func (p *planner) outcome(policy v1.RestartPolicy) (*Finished, bool) {
 	for _, c := range p.Pod.Spec.Containers {
 		e := p.endOf(c.Name)
 		switch {
-		case e == nil, e.ExitCode != 0 && policy == v1.RestartPolicyOnFailure:
+		case e == nil, p.restarting(c.Name), e.ExitCode != 0 && policy == v1.RestartPolicyOnFailure:
 			return nil, false
 		case e.ExitCode != 0 && end.Phase == v1.PodSucceeded:
 			end = failed("container " + c.Name + " ended: " + e.words())

@@ -47,7 +47,7 @@ func (p *planner) judge(c *v1.Container, init bool) stand {
 	case ok && (newest.State == runtime.StateUnknown || p.anyRuns(c.Name)):
 		s.next = hold // until that one is gone, or stopped
 		return s
-	case ok && newest.State == runtime.StateCreated && p.inBox(newest):
+	case ok && newest.State == runtime.StateCreated && p.inBox(newest) && !p.outdated(newest):
 		s.next, s.id, s.attempt = start, newest.ID, newest.Attempt
 		s.reason, s.message = p.whyStart(p.History.Containers[c.Name].Ended)
 	case !init && !p.again(c.Name):
@@ -71,7 +71,7 @@ func (p *planner) anyRuns(name string) bool {
 func (p *planner) again(name string) bool {
 	e := p.endOf(name)
 	switch {
-	case e == nil:
+	case e == nil, p.restarting(name):
 		return true
 	case p.Pod.Spec.RestartPolicy == v1.RestartPolicyNever:
 		return false
@@ -95,7 +95,7 @@ func (p *planner) nextAttempt(name string) int {
 // its crash back-off, a failure that is not to be retried yet, its image.
 func (p *planner) held(s stand) stand {
 	h := p.History.Containers[s.container.Name]
-	if h.Ended != nil {
+	if h.Ended != nil && !p.forgiven(s.container.Name) {
 		if left := backOff(h.BackOff).left(h.Ended.At, p.Now); left > 0 {
 			return s.held(p.crashLoop(s.container.Name, h.BackOff), left)
 		}
@@ -137,13 +137,18 @@ func (p *planner) whyStart(ended *Ended) (Reason, string) {
 // whyMake is the reason to make an instance.
 func (p *planner) whyMake(name string, init bool) (Reason, string) {
 	e := p.History.Containers[name].Ended
+	newest, _ := p.Observed.Newest(name)
 	switch {
+	case p.outdated(newest):
+		return ReasonObjectsChanged, p.whatChanged(name)
 	case e == nil && p.Gate < GateRun:
 		return ReasonPrepare, "made ready beside its predecessor"
 	case e == nil:
 		return ReasonNew, ""
 	case e.SandboxID != p.box.ID:
 		return ReasonSandboxLost, "its sandbox is gone; it had ended with " + e.words()
+	case p.restarting(name):
+		return ReasonObjectsChanged, p.History.Containers[name].Restart.Message
 	case e.Reason == reasonStatusUnknown:
 		return ReasonContainerLost, "its record vanished while it ran"
 	case init:

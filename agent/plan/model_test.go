@@ -27,6 +27,7 @@ type model struct {
 	started map[string]int // runs by container name
 
 	gate    Gate
+	objects map[string]Objects
 	history History
 	stops   map[string]Stop
 	acts    int
@@ -83,6 +84,7 @@ func (m *model) look() runtime.Pod {
 func (m *model) sync() Decision {
 	in := input(m.pod, m.look(), at(m.now))
 	in.Gate, in.History, in.Stops = m.gate, m.history, m.stops
+	in.Objects, in.RestartOnChange = m.objects, true
 	return Sync(in)
 }
 
@@ -133,6 +135,7 @@ func (m *model) carryOut(d Decision) {
 }
 
 func (m *model) act(a Action, ids map[string]string) error {
+	m.remember(a)
 	m.acts++
 	hit := ""
 	if m.acts == m.fault.nth {
@@ -157,6 +160,21 @@ func (m *model) act(a Action, ids map[string]string) error {
 		m.stops[a.ID] = Stop{Signalled: at(m.now), Grace: a.Grace}
 	}
 	return err
+}
+
+// remember is what is to be in the record before an action.
+func (m *model) remember(a Action) {
+	switch now, uses := m.objects[a.Container]; {
+	case a.Verb == CreateContainer && uses:
+		m.history = m.history.WithMade(a.Container, Made{a.Attempt, now.Digest})
+	case a.Verb == Signal && a.Reason == ReasonObjectsChanged:
+		m.history = m.history.WithRestart(a.Container, Restart{a.Attempt - 1, a.Message})
+	}
+}
+
+// see lets the regular containers, and an init container, see such objects.
+func (m *model) see(digest string) {
+	m.objects = map[string]Objects{"get": {Digest: digest}, "web": {Digest: digest}, "log": {Digest: digest}}
 }
 
 // restart is the agent's: the record is all that is left.

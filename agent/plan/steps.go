@@ -4,12 +4,14 @@ import "github.com/podstead/podstead/runtime"
 
 // build lays out the steps towards a running pod, as far as the gate lets it:
 //
+//	renew: stop what is to be restarted; the next round makes it anew
 //	room: remove what is in the way; create the sandbox
 //	sandbox: start it, and create beside it what starts first
 //	start: one container after the other, in the pod's order
 //	ahead: create what runs after the init containers, while those run
 //	tidy: remove what is dead and of no more use
 func (p *planner) build() {
+	renewing := p.renew()
 	p.step(append(p.room(), p.createSandbox()...)...)
 	first, behind := p.turns()
 	creates := p.creates(first)
@@ -24,7 +26,7 @@ func (p *planner) build() {
 		p.step(p.creates(behind)...)
 	}
 	p.tell(first, behind)
-	p.ready = len(p.steps) == 0 && p.settled(append(first, behind...))
+	p.ready = len(p.steps) == 0 && !renewing && p.settled(append(first, behind...))
 	p.step(deadInstances(p.Pod, p.Observed)...)
 }
 
@@ -58,6 +60,8 @@ func (p *planner) room() []Action {
 			a.Reason, a.Message = ReasonUnknownState, "the engine cannot tell its state"
 		case c.State == runtime.StateCreated && (!p.inBox(c) || p.surplus(c)):
 			a.Reason, a.Message = ReasonSandboxStale, "made for another sandbox and never started"
+		case p.outdated(c):
+			a.Reason, a.Message = ReasonObjectsChanged, p.whatChanged(c.Name)
 		default:
 			continue
 		}

@@ -36,6 +36,13 @@ type Input struct {
 	// Failures of the newest try to create a container (or to resolve what it
 	// needs), by container name; gone once it was created.
 	Failures map[string]Failure
+	// Objects is what each container that refers to ConfigMaps or Secrets would see
+	// of them if it were made now, by container name. Of one that is left out that
+	// is not known, and changes nothing.
+	Objects map[string]Objects
+	// RestartOnChange asks for containers that run with something else to be
+	// restarted in place.
+	RestartOnChange bool
 	// Prepared is true when what is created and not started was made in this life
 	// of the agent, and not left over by one that was killed. It only changes the
 	// reason told.
@@ -49,6 +56,14 @@ type Input struct {
 type Image struct {
 	Ready   bool
 	Waiting Waiting // why not
+}
+
+// Objects is what one container sees of ConfigMaps and Secrets.
+type Objects struct {
+	Digest string // of all that it uses; "" when it could not start for lack of something
+	// Changed names what is not as it was when the newest instance was made, for
+	// people; "" where that is not known.
+	Changed string
 }
 
 // Waiting is a container's waiting state: reasons are the kubelet's.
@@ -98,6 +113,7 @@ const (
 	ReasonContainerExited Reason = "ContainerExited" // restart policy says: again
 	ReasonContainerLost   Reason = "ContainerLost"   // was running, its record vanished
 	ReasonInitFailed      Reason = "InitFailed"      // init container failed and is tried again
+	ReasonObjectsChanged  Reason = "ObjectsChanged"  // made with other contents of ConfigMaps or Secrets
 	ReasonUnknownState    Reason = "UnknownState"
 	ReasonFinished        Reason = "Finished"     // the pod has run to its end
 	ReasonTerminating     Reason = "Terminating"  // the pod is to go
@@ -111,7 +127,7 @@ type Action struct {
 	Container string // name; "" for the sandbox
 	Init      bool
 	ID        string // Signal, Remove, StartContainer and StartSandbox of something that exists; "" for what this decision creates
-	Attempt   int    // CreateSandbox, CreateContainer, StartContainer
+	Attempt   int    // CreateSandbox, CreateContainer, StartContainer; Signal for ReasonObjectsChanged: of the instance to follow
 	Signal    string // Signal: TERM (or the container's own), KILL
 	Grace     time.Duration
 	Reason    Reason
@@ -164,6 +180,25 @@ type ContainerHistory struct {
 	// BackOff is the delay the next restart keeps, counted from Ended.At; 0 for
 	// a restart at once.
 	BackOff time.Duration `json:"backOff,omitempty"`
+	// Made is what an instance sees of objects. It is remembered before the
+	// instance is made, which may then never come to be.
+	Made Made `json:"made,omitzero"`
+	// Restart is a restart that was decided. It is remembered before the first
+	// signal, and carried out from then on.
+	Restart *Restart `json:"restart,omitempty"`
+}
+
+// Made is with what one instance was made.
+type Made struct {
+	Attempt int    `json:"attempt"`
+	Objects string `json:"objects"` // as Objects.Digest
+}
+
+// Restart is that an instance ends so that the next one can take its place,
+// whatever the restart policy. It is never changed once made.
+type Restart struct {
+	Attempt int    `json:"attempt"` // of the instance that ends
+	Message string `json:"message"`
 }
 
 // Ended is how one instance of a container ended. It is never changed once made.

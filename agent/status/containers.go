@@ -166,7 +166,7 @@ func mayWait(in Input, c *v1.Container, init bool, runs []run, why plan.Waiting)
 		return true
 	case in.Terminating:
 		return false
-	case newest.lost:
+	case newest.lost, in.History.Containers[c.Name].Restarting():
 		return true
 	case why.Message == "" && (why.Reason == "" || why.Reason == reasonCreating || why.Reason == reasonInitializing):
 		return false

@@ -1,6 +1,10 @@
 package status
 
-import v1 "k8s.io/api/core/v1"
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+)
 
 // sourceAnnotation tells where a pod comes from; a pod of the API server says api.
 const sourceAnnotation = "kubernetes.io/config.source"
@@ -38,7 +42,7 @@ func stoppedPhase(in Input, t tally) v1.PodPhase {
 		policy = v1.RestartPolicyNever
 	}
 	switch {
-	case policy == v1.RestartPolicyAlways:
+	case policy == v1.RestartPolicyAlways, restarting(in):
 		return v1.PodRunning
 	case t.stopped == t.succeeded:
 		return v1.PodSucceeded
@@ -46,6 +50,13 @@ func stoppedPhase(in Input, t tally) v1.PodPhase {
 		return v1.PodFailed
 	}
 	return v1.PodRunning
+}
+
+// restarting reports that a container was stopped to be made again.
+func restarting(in Input) bool {
+	return !in.Terminating && slices.ContainsFunc(in.Pod.Spec.Containers, func(c v1.Container) bool {
+		return in.History.Containers[c.Name].Restarting()
+	})
 }
 
 func count(in Input, s *v1.PodStatus) tally {

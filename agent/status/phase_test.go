@@ -130,3 +130,35 @@ func TestRefusedPodShowsOnlyWhy(t *testing.T) {
 		t.Errorf("got %+v", s)
 	}
 }
+
+func TestAContainerThatIsRestartedIsNotDone(t *testing.T) {
+	restart := &plan.Restart{Attempt: 0, Message: "ConfigMap default/x changed"}
+	tests := []struct {
+		name     string
+		observed []runtime.Container
+		ending   bool
+		want     v1.PodPhase
+		waits    bool
+	}{
+		{name: "stopped", observed: []runtime.Container{exited("a", 0, 0)}, want: v1.PodRunning, waits: true},
+		{name: "the next is made", observed: []runtime.Container{inState(runtime.StateCreated, "a", 1), exited("a", 0, 0)}, want: v1.PodRunning, waits: true},
+		{name: "the pod ends", observed: []runtime.Container{exited("a", 0, 0)}, ending: true, want: v1.PodSucceeded},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := Generate(Input{
+				Pod:      podWith(v1.RestartPolicyNever, container("a", "")),
+				Observed: runtime.Pod{Containers: test.observed}, Terminating: test.ending,
+				History: history("a", plan.ContainerHistory{Ended: ended("a", 0, 0, ""), Restart: restart}),
+				Waiting: map[string]plan.Waiting{"a": {Reason: reasonCreating}},
+			})
+			state := s.ContainerStatuses[0]
+			if s.Phase != test.want || (state.State.Waiting != nil) != test.waits {
+				t.Errorf("phase %s, container %+v", s.Phase, state)
+			}
+			if test.waits && state.LastTerminationState.Terminated == nil {
+				t.Errorf("its last end is not shown: %+v", state)
+			}
+		})
+	}
+}
