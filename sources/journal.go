@@ -40,6 +40,9 @@ func (j *journal) tellPlace(s Snapshot) {
 	for _, f := range news(j.told.Faults, s.Faults) {
 		j.log.Warn("source is in error, its pods stay as they are", "place", f.Place.String(), "err", f.Message)
 	}
+	if s.Held != "" && s.Held != j.told.Held {
+		j.log.Warn("newer state is held, the pods stay as they are", "err", s.Held)
+	}
 	recovered := len(s.Faults) == 0 && len(j.told.Faults) > 0
 	if first := s.Live && !j.told.Live; first || recovered {
 		j.log.Info("source answers", "place", s.Place, "revision", s.Revision, "units", len(s.Units), "pods", len(s.Pods))

@@ -8,52 +8,72 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// goodSet is the last good set of a source: per unit the bytes as received of
+// goodSet is the last good set of a source: per file the bytes as received of
 // the version in force.
 type goodSet struct {
-	Place  string   // as configured
+	Place  string   // as configured, without credentials
 	Single bool     // the place was one file
 	Folder identity // of the folder that the set came from
-	Units  []goodUnit
+	// Revision and Mark are those of a polled source's one unit, whose files the
+	// Units are.
+	Revision string
+	Mark     mark
+	Units    []goodUnit
 }
 
-// goodUnit is one unit of a last good set.
+// goodUnit is one file of a last good set.
 type goodUnit struct {
-	Name string // file name in the folder
+	Name string // in the folder, or in the commit with its path
 	Data []byte
 	sum  digest
 }
 
-// same compares by digest.
-func (s goodSet) same(o goodSet) bool {
-	if s.Place != o.Place || s.Single != o.Single || s.Folder != o.Folder || len(s.Units) != len(o.Units) {
-		return false
-	}
-	for i, u := range s.Units {
-		if u.Name != o.Units[i].Name || u.sum != o.Units[i].sum {
-			return false
-		}
-	}
-	return true
+func newGoodUnit(name string, data []byte) goodUnit {
+	return goodUnit{Name: name, Data: data, sum: sha256.Sum256(data)}
 }
 
-// goodFormat is the version of the layout on disk. An agent does not read, and
-// does not overwrite, one that it does not know.
-const goodFormat = 1
+// same compares content by digest.
+func (s goodSet) same(o goodSet) bool {
+	return s.Place == o.Place && s.Single == o.Single && s.Folder == o.Folder &&
+		s.Revision == o.Revision && maps.Equal(s.Mark, o.Mark) && s.sameUnits(o)
+}
+
+func (s goodSet) sameUnits(o goodSet) bool {
+	return slices.EqualFunc(s.Units, o.Units, func(a, b goodUnit) bool { return a.Name == b.Name && a.sum == b.sum })
+}
+
+// The versions of the layout on disk. An agent does not read, and does not
+// overwrite, one that it does not know; it writes the oldest that holds the set,
+// so that the agent before it can read it too.
+const (
+	filesFormat  = 1 // of a folder
+	polledFormat = 2 // with revision and mark
+)
+
+func (s goodSet) format() int {
+	if s.Revision == "" && len(s.Mark) == 0 {
+		return filesFormat
+	}
+	return polledFormat
+}
 
 // goodIndex is the file that makes a set of the unit files beside it. It is
 // replaced in one step, so that a set is there as a whole or not at all.
 type goodIndex struct {
-	Format int         `json:"format"`
-	Place  string      `json:"place"`
-	Single bool        `json:"single,omitempty"`
-	Folder identity    `json:"folder"`
-	Units  []indexUnit `json:"units"`
+	Format   int         `json:"format"`
+	Place    string      `json:"place"`
+	Single   bool        `json:"single,omitempty"`
+	Folder   identity    `json:"folder"`
+	Revision string      `json:"revision,omitempty"`
+	Mark     mark        `json:"mark,omitempty"`
+	Units    []indexUnit `json:"units"`
 }
 
 type indexUnit struct {
@@ -99,14 +119,17 @@ func (s *goodStore) load() (set goodSet, errs []error) {
 	if err == nil {
 		err = json.Unmarshal(data, &index)
 	}
-	if err == nil && index.Format != goodFormat {
+	if err == nil && (index.Format < filesFormat || index.Format > polledFormat) {
 		err = fmt.Errorf("format %d is not known here", index.Format)
 	}
 	if err != nil {
 		s.aside = true
 		return goodSet{}, []error{fmt.Errorf("read last good set %s: %w", s.index(), err)}
 	}
-	set = goodSet{Place: index.Place, Single: index.Single, Folder: index.Folder}
+	set = goodSet{
+		Place: index.Place, Single: index.Single, Folder: index.Folder,
+		Revision: index.Revision, Mark: index.Mark,
+	}
 	for _, u := range index.Units {
 		unit, err := s.loadUnit(u)
 		if err != nil {
@@ -143,7 +166,10 @@ func (s *goodStore) save(ctx context.Context, set goodSet) error {
 	if err := s.prepare(); err != nil {
 		return fmt.Errorf("save last good set: %w", err)
 	}
-	index := goodIndex{Format: goodFormat, Place: set.Place, Single: set.Single, Folder: set.Folder, Units: []indexUnit{}}
+	index := goodIndex{
+		Format: set.format(), Place: set.Place, Single: set.Single, Folder: set.Folder,
+		Revision: set.Revision, Mark: set.Mark, Units: []indexUnit{},
+	}
 	wanted := map[digest]bool{}
 	for _, u := range set.Units {
 		if err := ctx.Err(); err != nil {

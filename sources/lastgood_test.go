@@ -267,11 +267,11 @@ func TestGoodStoreDamaged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			data = []byte(strings.Replace(string(data), `"format": 1`, `"format": 2`, 1))
+			data = []byte(strings.Replace(string(data), `"format": 1`, `"format": 3`, 1))
 			if err := os.WriteFile(path, data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, 0, "format 2", true},
+		}, 0, "format 3", true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
