@@ -24,6 +24,7 @@ func arrows() map[string][]string {
 		"manifests":           {},
 		"sources":             {"manifests", "durable", "sources/gitrepo"},
 		"sources/gitrepo":     {},
+		"sources/webhook":     {},
 		"runtime":             {},
 		"runtime/docker":      {"runtime"},
 		"runtime/runtimetest": {"runtime"},
