@@ -69,6 +69,9 @@ func goroutines() []string {
 		"sources/gather.go",     // questions to several sources at once
 		"sources/gather_run.go", // every source, and who carries its snapshots
 		"sources/saver.go",      // writing last good sets
+
+		"sources/webhook/server.go",   // its dispatcher, and the HTTP server
+		"sources/webhook/dispatch.go", // one look for each source
 	}
 }
 
