@@ -19,6 +19,9 @@ type agentConfig struct {
 	name   string        // of the agent's folder and node
 	socket string        // of the engine or a proxy to it
 	resync time.Duration // 0 for podstead's default
+	// document is a Configuration with the sources beside the folder; "" for none.
+	document string
+	flags    []string
 }
 
 // agent is a running `podstead run` with a root-dir and a manifest folder of
@@ -62,7 +65,14 @@ func (a *agent) spawn() error {
 	if a.cfg.resync != 0 {
 		args = append(args, "--sync-frequency", a.cfg.resync.String())
 	}
-	cmd := exec.Command(a.binary, args...)
+	if a.cfg.document != "" {
+		file := filepath.Join(filepath.Dir(a.root), "podstead.yaml")
+		if err := os.WriteFile(file, []byte(a.cfg.document), 0o600); err != nil {
+			return err
+		}
+		args = append(args, "--config", file)
+	}
+	cmd := exec.Command(a.binary, append(args, a.cfg.flags...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C is the bench's; it ends its agents itself
 	process, err := rig.Start(cmd, a.logFile())
 	if err != nil {

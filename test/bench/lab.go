@@ -186,11 +186,16 @@ func oncePerPod(a *agent, names []string) func(rig.Event) bool {
 	}
 }
 
-// clear removes pods and waits until nothing of them is on the engine.
+// clear removes pods and waits until nothing of them runs on the engine.
 func (l *lab) clear(ctx context.Context, a *agent, names ...string) error {
 	if err := a.take(names...); err != nil {
 		return err
 	}
+	return l.awaitGone(ctx, a, names...)
+}
+
+// awaitGone waits until nothing of the named pods runs on the engine.
+func (l *lab) awaitGone(ctx context.Context, a *agent, names ...string) error {
 	return a.until(ctx, func() bool {
 		list, err := l.engine.All(ctx)
 		if err != nil {

@@ -32,10 +32,13 @@ func cpuTime(pid int) (time.Duration, error) {
 	return total, nil
 }
 
-// residentMiB is the resident set of a process.
-func residentMiB(pid int) (float64, error) {
+// residentMiB is the resident set of a process, peakMiB the largest it ever was.
+func residentMiB(pid int) (float64, error) { return memoryMiB(pid, "VmRSS:") }
+func peakMiB(pid int) (float64, error)     { return memoryMiB(pid, "VmHWM:") }
+
+func memoryMiB(pid int, key string) (float64, error) {
 	file := fmt.Sprintf("/proc/%d/status", pid)
-	kib, err := field(file, "VmRSS:")
+	kib, err := field(file, key)
 	if err != nil {
 		return 0, err
 	}

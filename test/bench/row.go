@@ -30,6 +30,11 @@ func rows() []row {
 		{"resync", "30 idle pods: engine calls of a resync", "1 list each", measureResync},
 		{"memory", "agent with 30 pods, 200 replacements", "≤ 60 MiB, flat", measureMemory},
 		{"adopt", "agent restarted → 30 pods adopted", "≤ 500 ms, no write", measureAdopt},
+		{"push", "push to git, webhook → process running", "≤ 1.3 × the same by a file", measurePush},
+		{"poll", "poll of an unchanged repository with 20,000 refs", "1 request, ≤ 4 kB, ≤ 5 ms of CPU, no write, flat", measurePoll},
+		{"large", "first sync: 20,000 files, 300 MB of history, 50 manifests", "≤ 100 MiB over idle, disk ≤ 3 × pack", measureLarge},
+		{"objects", "200 pods, 1,000 objects: ConfigMap changed → file in the container", "≤ 200 ms", measureObjects},
+		{"offline", "start with every remote source down → 10 last good pods running", "as fast as by files (≤ 1.1 ×)", measureOffline},
 		{"scale", "1,000 pods: snapshot with one edit → worker woken", "≤ 2 ms", measureScale},
 	}
 }
