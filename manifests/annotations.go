@@ -26,6 +26,16 @@ const (
 	AnnotationRevision = "podstead/revision"
 )
 
+// Annotations that ask podstead for something.
+const (
+	// AnnotationRestart on a pod, "true" or "false": whether a container that uses
+	// an object is restarted in place when the object changes.
+	AnnotationRestart = "podstead/restart-on-change"
+	// AnnotationNodeSelector on an object is a label selector as kubectl takes it:
+	// the object is only for the nodes whose labels it selects.
+	AnnotationNodeSelector = "podstead/node-selector"
+)
+
 // checkAnnotations judges the annotations of a pod as fieldRules judges its
 // fields: those that ask for something that is not done are refused.
 func (c *supportCheck) checkAnnotations(annotations *node) {
@@ -44,8 +54,32 @@ func (c *supportCheck) checkAnnotations(annotations *node) {
 			c.ignored = append(c.ignored, typeFault{line: f.line, column: f.column, path: path})
 		case strings.HasPrefix(f.key, annotationAppArmor) && f.value.scalar != "runtime/default":
 			c.refuse(f, path, "not supported yet: AppArmor profiles (planned)")
+		case f.key == AnnotationRestart && f.value.scalar != "true" && f.value.scalar != "false":
+			c.refuse(f, path, `want "true" or "false"`)
+		case f.key == AnnotationRestart:
+		case f.key == AnnotationNodeSelector:
+			c.refuse(f, path, "is for ConfigMaps and Secrets; a pod has spec.nodeSelector")
 		case strings.HasPrefix(f.key, annotationOurs):
 			c.refuse(f, path, fmt.Sprintf("not supported yet: annotation %s (planned)", cut(f.key, 60)))
+		}
+	}
+}
+
+// checkObjectAnnotations does the same for an object.
+func (c *supportCheck) checkObjectAnnotations(annotations *node) {
+	if annotations == nil {
+		return
+	}
+	for _, f := range annotations.fields {
+		path := "metadata.annotations[" + f.key + "]"
+		switch {
+		case f.value.dropped || f.key == AnnotationNodeSelector || !strings.HasPrefix(f.key, annotationOurs):
+		case isShown(f.key):
+			c.ignored = append(c.ignored, typeFault{line: f.line, column: f.column, path: path})
+		case f.key == AnnotationRestart:
+			c.refuse(f, path, "is for pods: it says which of them restart when an object changes")
+		default:
+			c.refuse(f, path, fmt.Sprintf("not supported: annotation %s", cut(f.key, 60)))
 		}
 	}
 }

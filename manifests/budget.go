@@ -14,7 +14,12 @@ import (
 type budget struct {
 	lim   Limits
 	nodes int
+	text  int64
 }
+
+// textFactor is how often longer than its bytes a unit may be with its aliases
+// written out.
+const textFactor = 4
 
 func (b *budget) spend(line, column, depth int) error {
 	b.nodes++
@@ -23,6 +28,14 @@ func (b *budget) spend(line, column, depth int) error {
 		return placeError{line, column, fmt.Sprintf("more than the limit of %d values, aliases expanded", b.lim.Nodes)}
 	case depth > b.lim.Depth:
 		return placeError{line, column, fmt.Sprintf("nested deeper than the limit of %d", b.lim.Depth)}
+	}
+	return nil
+}
+
+// spendText counts a string or a key, which an alias repeats at no cost in bytes.
+func (b *budget) spendText(line, column int, s string) error {
+	if b.text += int64(len(s)); b.text > textFactor*b.lim.Bytes {
+		return placeError{line, column, fmt.Sprintf("more than the limit of %d bytes, aliases expanded", textFactor*b.lim.Bytes)}
 	}
 	return nil
 }

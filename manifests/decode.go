@@ -3,6 +3,7 @@ package manifests
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -40,7 +41,8 @@ type Document struct {
 
 	root   *node
 	pod    *v1.Pod
-	faults []typeFault // what is wrong with the pod, for Static to tell
+	object Object      // its ConfigMap or Secret, as far as it could be read; none of another kind
+	faults []typeFault // what is wrong with either, for Static and NewObject to tell
 }
 
 // Pod is the document as a pod, or nil when it is of another kind. It holds all
@@ -48,15 +50,19 @@ type Document struct {
 // something is wrong with it Static says. Shared: read only.
 func (d Document) Pod() *v1.Pod { return d.pod }
 
-// Decode turns the bytes of a unit, YAML or JSON, into its documents; lists of
-// pods become a document for each item. Empty and comment-only documents are
-// skipped. Documents of kinds that podstead does not run come with a nil Pod,
-// for the caller to name.
+// IsObject reports a ConfigMap or a Secret. What is in it, and what is wrong
+// with it, NewObject says.
+func (d Document) IsObject() bool { return d.object.ConfigMap != nil || d.object.Secret != nil }
+
+// Decode turns the bytes of a unit, YAML or JSON, into its documents; lists
+// become a document for each item. Empty and comment-only documents are skipped.
+// Documents that are neither pod nor object are for the caller to name.
 //
 // The faults are those of the unit and of the frame of its documents: bytes,
 // syntax, limits, something that is no object, a missing or unknown kind. What
-// is wrong inside a pod (unknown fields, wrong types) is told by Static, so that
-// a caller can first find out whether the pod is meant for this node. A unit
+// is wrong inside a pod or an object (unknown fields, wrong types) is told by
+// Static and NewObject, so that a caller can first find out whether it is meant
+// for this node. No fault tells a value: it may be a secret. A unit
 // without any document is at fault, unless it holds an explicit empty list.
 func Decode(unit string, data []byte, lim Limits) ([]Document, []Fault) {
 	data, fault := cleanText(unit, data, lim)
@@ -165,7 +171,7 @@ func (d *decoder) knownKind(tree *node) (schema.GroupVersionKind, bool) {
 		return gvk, false
 	}
 	switch gvk.Kind {
-	case "Pod", "PodList", "List":
+	case "Pod", "PodList", "List", KindConfigMap, "ConfigMapList", KindSecret, "SecretList":
 		if gv != core {
 			d.fault(tree.get("apiVersion"), "apiVersion", "want v1 for kind %s", gvk.Kind)
 			return gvk, false
@@ -175,11 +181,20 @@ func (d *decoder) knownKind(tree *node) (schema.GroupVersionKind, bool) {
 }
 
 func isList(gvk schema.GroupVersionKind) bool {
-	return gvk.Group == "" && (gvk.Kind == "List" || gvk.Kind == "PodList")
+	return gvk.Group == "" && (gvk.Kind == "List" || itemKind(gvk.Kind) != "")
 }
 
-// list takes in the items of a List, which may be lists again, or of a PodList,
-// which need not say that they are pods.
+// itemKind is what a list of one kind holds, "" for any other kind.
+func itemKind(list string) string {
+	switch list {
+	case "PodList", "ConfigMapList", "SecretList":
+		return strings.TrimSuffix(list, "List")
+	}
+	return ""
+}
+
+// list takes in the items of a List, which may be lists again, or of a list of
+// one kind, which need not say what they are.
 func (d *decoder) list(tree *node, gvk schema.GroupVersionKind) {
 	for _, f := range tree.fields {
 		switch f.key {
@@ -197,8 +212,8 @@ func (d *decoder) list(tree *node, gvk schema.GroupVersionKind) {
 		return
 	}
 	implied := schema.GroupVersionKind{}
-	if gvk.Kind == "PodList" {
-		implied = v1.SchemeGroupVersion.WithKind("Pod")
+	if kind := itemKind(gvk.Kind); kind != "" {
+		implied = v1.SchemeGroupVersion.WithKind(kind)
 	}
 	d.number-- // the items are the documents
 	for _, item := range items.items {
@@ -224,10 +239,23 @@ func (d *decoder) take(tree *node, gvk schema.GroupVersionKind) {
 		return
 	}
 	doc.Written = written
-	if gvk == v1.SchemeGroupVersion.WithKind("Pod") {
-		doc.pod, doc.faults = d.types.pod(tree)
-	}
+	d.read(&doc, gvk)
 	d.documents = append(d.documents, doc)
+}
+
+// read makes of a document what it says it is.
+func (d *decoder) read(doc *Document, gvk schema.GroupVersionKind) {
+	switch gvk {
+	case v1.SchemeGroupVersion.WithKind("Pod"):
+		doc.pod = &v1.Pod{}
+		doc.faults = d.types.read(doc.root, doc.pod, showAll)
+	case v1.SchemeGroupVersion.WithKind(KindConfigMap):
+		doc.object.ConfigMap = &v1.ConfigMap{}
+		doc.faults = d.types.read(doc.root, doc.object.ConfigMap, showNames)
+	case v1.SchemeGroupVersion.WithKind(KindSecret):
+		doc.object.Secret = &v1.Secret{}
+		doc.faults = d.types.read(doc.root, doc.object.Secret, showNames)
+	}
 }
 
 // cut keeps what a message quotes short.

@@ -1,10 +1,7 @@
 package manifests
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,7 +25,7 @@ type Options struct {
 // Whether a privileged container is valid is for the caller to say, through
 // k8s.io/kubernetes/pkg/capabilities, before the first call.
 func Static(doc Document, opts Options) (pod Pod, warnings, faults []Fault) {
-	s := static{doc: doc, opts: opts}
+	s := static{telling{doc: doc, opts: opts}}
 	if doc.pod == nil {
 		s.fault(typeFault{message: fmt.Sprintf("kind %s is not run", doc.Kind)})
 		return Pod{}, nil, s.faults
@@ -37,11 +34,11 @@ func Static(doc Document, opts Options) (pod Pod, warnings, faults []Fault) {
 	s.tellSupport()
 	if len(s.faults) == 0 { // what Kubernetes says of a pod that is only half read would mislead
 		pod = Pod{Pod: s.make(), Written: doc.Written, Place: doc.Place}
+		pod.Refs = references(pod.Pod)
 		s.tellInvalid(pod.Pod)
 		s.tellImages(pod.Pod)
 	}
-	inOrder(s.warnings)
-	inOrder(s.faults)
+	s.sort()
 	if len(s.faults) > 0 {
 		return Pod{}, s.warnings, s.faults
 	}
@@ -49,58 +46,12 @@ func Static(doc Document, opts Options) (pod Pod, warnings, faults []Fault) {
 }
 
 // static is the making of one pod.
-type static struct {
-	doc      Document
-	opts     Options
-	warnings []Fault
-	faults   []Fault
-}
-
-// inOrder sorts what is told of a document by its place.
-func inOrder(faults []Fault) {
-	slices.SortStableFunc(faults, func(a, b Fault) int {
-		return cmp.Or(cmp.Compare(a.Place.Line, b.Place.Line), cmp.Compare(a.Place.Column, b.Place.Column))
-	})
-}
-
-func (s *static) place(f typeFault) Fault {
-	return Fault{
-		Place:   Place{Unit: s.doc.Place.Unit, Document: s.doc.Place.Document, Line: f.line, Column: f.column, Field: f.path},
-		Message: f.message,
-	}
-}
-
-func (s *static) fault(f typeFault) { s.faults = append(s.faults, s.place(f)) }
-func (s *static) warn(f typeFault)  { s.warnings = append(s.warnings, s.place(f)) }
-
-func (s *static) tellTypes() {
-	for _, f := range s.doc.faults {
-		if f.lenient && s.opts.Warn {
-			f.message += ": ignored"
-			s.warn(f)
-			continue
-		}
-		s.fault(f)
-	}
-}
+type static struct{ telling }
 
 func (s *static) tellSupport() {
 	c := checkSupport(s.doc.root)
 	c.checkAnnotations(s.doc.root.get("metadata").get("annotations"))
-	for _, f := range c.refused {
-		s.fault(f)
-	}
-	if len(c.ignored) == 0 {
-		return
-	}
-	var names []string
-	for _, f := range c.ignored {
-		names = append(names, f.path)
-	}
-	first := c.ignored[0]
-	first.message = "ignored, for the node decides it: " + strings.Join(names, ", ")
-	first.path = ""
-	s.warn(first)
+	s.tellChecked(c)
 }
 
 // make is the pod as the kubelet's static pod rules have it (its

@@ -22,6 +22,19 @@ func checkSupport(root *node) supportCheck {
 	return c
 }
 
+// checkObjectSupport does the same for an object: all it can hold is honoured
+// but what a server sets in its metadata.
+func checkObjectSupport(root *node) supportCheck {
+	var c supportCheck
+	metadata := root.get("metadata")
+	if metadata == nil {
+		return c
+	}
+	c.walk(metadata, "metadata", "metadata")
+	c.checkObjectAnnotations(metadata.get("annotations"))
+	return c
+}
+
 // walk goes down with two paths: the one in fieldRules, and the one to show.
 func (c *supportCheck) walk(n *node, generic, path string) {
 	for _, f := range n.fields {
@@ -37,11 +50,15 @@ func (c *supportCheck) walk(n *node, generic, path string) {
 	}
 }
 
-// genericItem names the items of a list; both lists of containers hold the same.
+// genericItem names the items of a list; some lists hold the same.
 func genericItem(generic string) string {
 	switch generic {
 	case "spec.containers", "spec.initContainers":
 		return "container"
+	case "spec.volumes[].projected.sources":
+		return "projection"
+	case "spec.volumes[].configMap.items", "spec.volumes[].secret.items", "projection.configMap.items", "projection.secret.items":
+		return "keyToPath"
 	}
 	return generic + "[]"
 }

@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"encoding/base64"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -30,17 +31,17 @@ type typeFault struct {
 // typeReader knows the JSON fields of the struct types it has met.
 type typeReader map[reflect.Type]map[string]reflect.Type
 
-// pod decodes a tree strictly: every unknown or repeated field and every value
-// of a wrong type is a fault, and dropped from the tree as it will be run, so
-// that the pod holds all the rest.
-func (r typeReader) pod(tree *node) (*v1.Pod, []typeFault) {
-	c := typeCheck{types: r}
-	c.check(tree, reflect.TypeFor[v1.Pod](), "")
-	pod := &v1.Pod{}
-	if err := kjson.Unmarshal(tree.appendJSON(nil, asRun), pod); err != nil {
-		c.drop(tree, "", "cannot be read as a Pod: "+err.Error())
+// read decodes a tree strictly into a struct: every unknown or repeated field
+// and every value of a wrong type is a fault, and dropped from the tree as it
+// will be run, so that the struct holds all the rest.
+func (r typeReader) read(tree *node, into any, show keyShower) []typeFault {
+	t := reflect.TypeOf(into).Elem()
+	c := typeCheck{types: r, show: show}
+	c.check(tree, t, "")
+	if kjson.Unmarshal(tree.appendJSON(nil, asRun), into) != nil { // whose error may quote a value
+		c.drop(tree, "", "cannot be read as a "+t.Name())
 	}
-	return pod, c.faults
+	return c.faults
 }
 
 // fields are the JSON names of a struct's fields, those of embedded structs included.
@@ -69,6 +70,7 @@ func (r typeReader) fields(t reflect.Type) map[string]reflect.Type {
 // typeCheck walks a tree against a type and marks what does not fit as dropped.
 type typeCheck struct {
 	types  typeReader
+	show   keyShower
 	faults []typeFault
 }
 
@@ -107,12 +109,14 @@ func (c *typeCheck) checkStruct(n *node, t reflect.Type, path string) {
 	c.repeated(n, path)
 	known := c.types.fields(t)
 	for _, f := range n.fields {
-		at := child(path, f.key)
 		ft, ok := known[f.key]
-		switch {
-		case !ok:
+		if !ok {
 			f.value.dropped = true
-			c.add(typeFault{line: f.line, column: f.column, path: at, message: unknownField(f.key, known), lenient: true})
+			c.add(typeFault{line: f.line, column: f.column, path: child(path, c.show(f.key, f.value)), message: unknownField(f.key, known), lenient: true})
+			continue
+		}
+		at := child(path, f.key)
+		switch {
 		case f.value.kind == null: // as if it were not there
 		case ft == reflect.TypeFor[v1.PodStatus]() || ft == reflect.TypeFor[[]metav1.ManagedFieldsEntry]():
 			// A server's, of whatever version: never run, named by Static.
@@ -126,7 +130,7 @@ func (c *typeCheck) checkStruct(n *node, t reflect.Type, path string) {
 func (c *typeCheck) checkMap(n *node, t reflect.Type, path string) {
 	c.repeated(n, path)
 	for _, f := range n.fields {
-		c.check(f.value, t.Elem(), path+"["+f.key+"]")
+		c.check(f.value, t.Elem(), path+"["+c.show(f.key, f.value)+"]")
 	}
 }
 
@@ -138,10 +142,21 @@ func (c *typeCheck) checkSlice(n *node, t reflect.Type, path string) {
 
 func (c *typeCheck) repeated(n *node, path string) {
 	for _, r := range n.repeated {
+		if len(c.faults) >= maxTypeFaults {
+			return
+		}
 		message := fmt.Sprintf("duplicate key, first at line %d", r.first)
-		c.add(typeFault{line: r.line, column: r.column, path: child(path, r.key), message: message, lenient: true})
+		c.add(typeFault{line: r.line, column: r.column, path: child(path, c.show(r.key, n.get(r.key))), message: message, lenient: true})
 	}
 }
+
+// keyShower is how a message writes the key of a value.
+type keyShower func(key string, value *node) string
+
+func showAll(key string, _ *node) string { return cut(key, maxKey) }
+
+// maxKey is how much of a key a message tells.
+const maxKey = 253
 
 func child(path, key string) string {
 	if path == "" {
@@ -180,7 +195,8 @@ func want(k kind, got *node) string {
 
 func isScalarType(t reflect.Type) bool {
 	switch t {
-	case reflect.TypeFor[resource.Quantity](), reflect.TypeFor[intstr.IntOrString](), reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.FieldsV1]():
+	case reflect.TypeFor[resource.Quantity](), reflect.TypeFor[intstr.IntOrString](), reflect.TypeFor[metav1.Time](),
+		reflect.TypeFor[metav1.FieldsV1](), reflect.TypeFor[[]byte]():
 		return true
 	}
 	switch t.Kind() {
@@ -210,6 +226,8 @@ func scalarProblem(n *node, t reflect.Type) string {
 		return ""
 	case reflect.TypeFor[metav1.FieldsV1]():
 		return ""
+	case reflect.TypeFor[[]byte]():
+		return base64Problem(n)
 	}
 	switch t.Kind() {
 	case reflect.String:
@@ -225,6 +243,16 @@ func scalarProblem(n *node, t reflect.Type) string {
 func kindProblem(n *node, k kind) string {
 	if n.kind != k {
 		return want(k, n)
+	}
+	return ""
+}
+
+func base64Problem(n *node) string {
+	if n.kind != text {
+		return want(text, n)
+	}
+	if _, err := base64.StdEncoding.DecodeString(n.scalar); err != nil {
+		return "not base64"
 	}
 	return ""
 }

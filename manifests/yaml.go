@@ -128,6 +128,9 @@ func (b *yamlBuilder) mapping(n *yaml.Node, depth int) (*node, error) {
 			continue
 		}
 		key, err := b.key(n.Content[i])
+		if err == nil {
+			err = b.budget.spendText(n.Content[i].Line, n.Content[i].Column, key)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -202,6 +205,9 @@ func (b *yamlBuilder) scalar(n *yaml.Node) (*node, error) {
 	out := &node{kind: text, scalar: n.Value, line: n.Line, column: n.Column}
 	if n.Style == 0 && notFinite(n.Value) {
 		return nil, placeError{n.Line, n.Column, "not a value that JSON can hold"}
+	}
+	if err := b.budget.spendText(n.Line, n.Column, n.Value); err != nil {
+		return nil, err
 	}
 	return out, noNUL(out)
 }
