@@ -33,15 +33,15 @@ install: build ## put podstead into $(DESTDIR)$(PREFIX)/bin
 PREFIX ?= /usr/local
 
 .PHONY: test
-test: lint engine compiler build ## everything that must pass before a change lands
+test: lint engine servers compiler build ## everything that must pass before a change lands
 	{ $(unit) && $(e2e); } | $(report)
 
 .PHONY: unit
-unit: compiler ## tests that need neither an engine nor a network, with the race detector
+unit: compiler servers ## tests that need neither an engine nor a network, with the race detector
 	$(unit) | $(report)
 
 .PHONY: e2e
-e2e: engine build ## tests against the real engine
+e2e: engine servers build ## tests against the real engine
 	$(e2e) | $(report)
 
 .PHONY: bench
@@ -83,6 +83,10 @@ clean: ## remove what was built
 engine:
 	hack/engine.sh
 	hack/images.sh
+
+.PHONY: servers
+servers:
+	@hack/servers.sh
 
 .PHONY: compiler
 compiler:
