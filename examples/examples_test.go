@@ -49,7 +49,7 @@ func TestEachExampleIsValid(t *testing.T) {
 				t.Fatal("no document")
 			}
 			for _, doc := range docs {
-				pod, faults, warnings := manifests.Static(doc, manifests.Options{Node: node, Kind: "file"})
+				pod, warnings, faults := manifests.Static(doc, manifests.Options{Node: node, Kind: "file"})
 				for _, f := range append(faults, warnings...) {
 					t.Error(f)
 				}
