@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -142,4 +143,35 @@ func unmountBelow(root string) {
 			_ = unix.Unmount(m.Path, unix.MNT_DETACH)
 		}
 	}
+}
+
+// A change that finds no room leaves the old files whole and nothing half made.
+func TestKernelNoRoomForAChange(t *testing.T) {
+	run := t.TempDir()
+	onTmpfs(t, run, "size=256k")
+	if memory, err := inMemory(run); !memory || err != nil {
+		t.Errorf("tmpfs is in memory: %v, %v", memory, err)
+	}
+	v := New(Config{Root: t.TempDir(), Run: run})
+	req := known(secretVolume("login", nil))
+	paths, _, err := v.SetUp(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := seen(t, paths["v"])
+	small := req.Secrets
+	req.Secrets = map[string]*v1.Secret{"login": {Data: map[string][]byte{"user": []byte("new"), "zzz": make([]byte, 300<<10)}}}
+	_, _, err = v.SetUp(t.Context(), req)
+	var fault *Error
+	if !errors.Is(err, unix.ENOSPC) || !errors.As(err, &fault) || !fault.Stale {
+		t.Errorf("error = %v, want one of no space, and stale", err)
+	}
+	if got := seen(t, paths["v"]); !reflect.DeepEqual(got, old) {
+		t.Errorf("the volume holds %v, want %v", got, old)
+	}
+	req.Secrets = small
+	if _, _, err := v.SetUp(t.Context(), req); err != nil {
+		t.Error(err)
+	}
+	tidy(t, paths["v"], old)
 }

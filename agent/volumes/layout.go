@@ -16,6 +16,9 @@ const (
 	volumesDir    = "volumes"
 	containersDir = "containers"
 	emptyDirs     = "kubernetes.io~empty-dir"
+	configMaps    = "kubernetes.io~configmap"
+	secrets       = "kubernetes.io~secret"
+	projections   = "kubernetes.io~projected"
 	// recordFile is the agent's record of the pod; it outlives the volumes.
 	recordFile = "pod.json"
 )
@@ -28,6 +31,17 @@ func (v *Volumes) podDir(uid string) (string, error) {
 		return "", err
 	}
 	return filepath.Join(v.cfg.Root, podsDir, uid), nil
+}
+
+// runPodDir is a pod's directory for what is secret.
+func (v *Volumes) runPodDir(uid string) (string, error) {
+	if v.cfg.Run == "" {
+		return "", errors.New("there is no directory in memory for what is secret")
+	}
+	if err := checkName("pod", uid); err != nil {
+		return "", err
+	}
+	return filepath.Join(v.cfg.Run, podsDir, uid), nil
 }
 
 func (v *Volumes) emptyDirPath(uid, volume string) (string, error) {
@@ -50,9 +64,30 @@ func checkName(what, name string) error {
 	return nil
 }
 
-// Pods returns the UIDs that have a directory, sorted.
+// Pods returns the UIDs that have a directory under Root or Run, sorted.
 func (v *Volumes) Pods() ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(v.cfg.Root, podsDir))
+	uids, err := podsIn(v.cfg.Root)
+	if err != nil {
+		return nil, err
+	}
+	inMemory, err := v.runPods()
+	if err != nil {
+		return nil, err
+	}
+	uids = append(uids, inMemory...)
+	slices.Sort(uids)
+	return slices.Compact(uids), nil
+}
+
+func (v *Volumes) runPods() ([]string, error) {
+	if v.cfg.Run == "" {
+		return nil, nil
+	}
+	return podsIn(v.cfg.Run)
+}
+
+func podsIn(dir string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(dir, podsDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -65,6 +100,5 @@ func (v *Volumes) Pods() ([]string, error) {
 			uids = append(uids, entry.Name())
 		}
 	}
-	slices.Sort(uids)
 	return uids, nil
 }

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TearDown unmounts and removes all that is in a pod's directory but the
-// agent's record, and the directory too when that leaves it empty. A mount that
-// is not ours stops it before anything is touched. A pod without a directory is
-// success.
+// TearDown removes what is secret of a pod, then unmounts and removes all that is
+// in its directory but the agent's record, and the directory too when that leaves
+// it empty. A mount that is not ours stops it before anything of the directory
+// that it is in is touched. A pod without directories is success.
 func (v *Volumes) TearDown(ctx context.Context, uid string) error {
 	if err := v.tearDown(ctx, uid); err != nil {
 		return fmt.Errorf("tear down volumes of pod %s: %w", uid, err)
@@ -24,11 +24,48 @@ func (v *Volumes) TearDown(ctx context.Context, uid string) error {
 	return nil
 }
 
+// Sweep tears down what is secret of pods that are not known: they lost their
+// records, or their root-dir was exchanged. No such pod may be running, nor be
+// set up meanwhile. What is on disk stays, for somebody may miss it.
+func (v *Volumes) Sweep(ctx context.Context, known func(uid string) bool) error {
+	uids, err := v.runPods()
+	if err != nil {
+		return err
+	}
+	var faults []error
+	for _, uid := range uids {
+		if known(uid) {
+			continue
+		}
+		if err := v.tearDownRun(ctx, uid); err != nil {
+			faults = append(faults, fmt.Errorf("tear down secret volumes of pod %s: %w", uid, err))
+		}
+	}
+	return errors.Join(faults...)
+}
+
 func (v *Volumes) tearDown(ctx context.Context, uid string) error {
 	dir, err := v.podDir(uid)
 	if err != nil {
 		return err
 	}
+	if v.cfg.Run != "" {
+		if err := v.tearDownRun(ctx, uid); err != nil {
+			return err
+		}
+	}
+	return v.tearDownDir(ctx, uid, dir)
+}
+
+func (v *Volumes) tearDownRun(ctx context.Context, uid string) error {
+	dir, err := v.runPodDir(uid)
+	if err != nil {
+		return err
+	}
+	return v.tearDownDir(ctx, uid, dir)
+}
+
+func (v *Volumes) tearDownDir(ctx context.Context, uid, dir string) error {
 	if there, err := isDir(dir); !there || err != nil {
 		return err
 	}
@@ -38,7 +75,7 @@ func (v *Volumes) tearDown(ctx context.Context, uid string) error {
 	if err := empty(ctx, dir, recordFile); err != nil {
 		return err
 	}
-	err = os.Remove(dir)
+	err := os.Remove(dir)
 	if errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
