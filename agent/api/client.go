@@ -56,6 +56,14 @@ func (c *Client) Pods(ctx context.Context) ([]v1.Pod, error) {
 	return list.Items, err
 }
 
+// KnownPods returns all pods as the agent knows them, without a look at the
+// engine: for who has just made it look.
+func (c *Client) KnownPods(ctx context.Context) ([]v1.Pod, error) {
+	var list v1.PodList
+	err := c.get(ctx, "/pods", url.Values{"known": {"true"}}, &list)
+	return list.Items, err
+}
+
 // WatchPods calls each with every pod and then with every change, until ctx
 // ends, the agent ends, or each returns an error.
 func (c *Client) WatchPods(ctx context.Context, each func(Change[v1.Pod]) error) error {
@@ -81,6 +89,31 @@ func (c *Client) Sources(ctx context.Context) ([]Source, error) {
 	return list.Items, err
 }
 
+// Sync makes one source look now, or all of them with "", and returns what
+// became of each within the limit.
+func (c *Client) Sync(ctx context.Context, req SyncRequest, limit time.Duration) ([]SyncResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit+callTimeout)
+	defer cancel()
+	path := "/podstead/v1/sources/sync"
+	if req.Source != "" {
+		path = "/podstead/v1/sources/" + url.PathEscape(req.Source) + "/sync"
+	}
+	q := url.Values{"timeout": {limit.String()}}
+	if req.AllowRemoval {
+		q.Set("allowRemoval", "true")
+	}
+	body, _, err := c.open(ctx, http.MethodPost, path, q)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	var list SyncList
+	if err := json.NewDecoder(body).Decode(&list); err != nil {
+		return nil, fmt.Errorf("read the agent's answer of %s: %w", path, err)
+	}
+	return list.Items, nil
+}
+
 // Status returns what the agent says of itself.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	var status Status
@@ -98,7 +131,7 @@ func (c *Client) Version(ctx context.Context) (Version, error) {
 // Logs copies a container's log to out; with Follow until the container or ctx ends.
 func (c *Client) Logs(ctx context.Context, req LogRequest, out io.Writer) error {
 	path := "/containerLogs/" + url.PathEscape(req.Namespace) + "/" + url.PathEscape(req.Pod) + "/" + url.PathEscape(req.Container)
-	body, trailer, err := c.open(ctx, path, req.query())
+	body, trailer, err := c.open(ctx, http.MethodGet, path, req.query())
 	if err != nil {
 		return err
 	}
@@ -116,7 +149,7 @@ func (c *Client) Logs(ctx context.Context, req LogRequest, out io.Writer) error 
 func (c *Client) get(ctx context.Context, path string, q url.Values, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	body, _, err := c.open(ctx, path, q)
+	body, _, err := c.open(ctx, http.MethodGet, path, q)
 	if err != nil {
 		return err
 	}
@@ -130,7 +163,7 @@ func (c *Client) get(ctx context.Context, path string, q url.Values, into any) e
 // follow reads a watch line by line.
 func follow[T any](ctx context.Context, c *Client, path string, q url.Values, each func(Change[T]) error) error {
 	q.Set("watch", "1")
-	body, _, err := c.open(ctx, path, q)
+	body, _, err := c.open(ctx, http.MethodGet, path, q)
 	if err != nil {
 		return err
 	}
@@ -154,9 +187,9 @@ func follow[T any](ctx context.Context, c *Client, path string, q url.Values, ea
 
 // open sends the request and returns the body of a good answer. The trailer is
 // filled once the body has been read to its end.
-func (c *Client) open(ctx context.Context, path string, q url.Values) (io.ReadCloser, http.Header, error) {
+func (c *Client) open(ctx context.Context, method, path string, q url.Values) (io.ReadCloser, http.Header, error) {
 	target := url.URL{Scheme: "http", Host: "podstead", Opaque: "//podstead" + path, RawQuery: q.Encode()}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	req, err := http.NewRequestWithContext(ctx, method, target.String(), nil)
 	if err != nil {
 		return nil, nil, fmt.Errorf("ask the agent: %w", err)
 	}

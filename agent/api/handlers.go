@@ -33,9 +33,13 @@ type Handlers struct {
 	// EventsChanged returns a channel that is closed at the next event.
 	EventsChanged func() <-chan struct{}
 	Sources       func(ctx context.Context) ([]Source, error)
-	Status        func(ctx context.Context) (Status, error)
-	Version       func() Version
-	Metrics       http.Handler
+	// Sync makes sources look now, and returns when they have, or at ctx's end
+	// with that as the error of those that have not. An error of its own is one of
+	// the question.
+	Sync    func(ctx context.Context, req SyncRequest) ([]SyncResult, error)
+	Status  func(ctx context.Context) (Status, error)
+	Version func() Version
+	Metrics http.Handler
 }
 
 // EventFilter selects events by the object they are about; empty fields select all.

@@ -90,8 +90,8 @@ func counted(open *sync.WaitGroup, next http.Handler) http.Handler {
 	})
 }
 
-// routes are the kubelet's paths and ours. Only GET and HEAD are served; the
-// mux answers others with 405.
+// routes are the kubelet's paths and ours. Only GET and HEAD are served, and
+// POST where something is to be done; the mux answers others with 405.
 func (s *Server) routes() http.Handler {
 	h := s.cfg.Handlers
 	mux := http.NewServeMux()
@@ -102,6 +102,8 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /metrics", h.metrics)
 	mux.HandleFunc("GET /podstead/v1/status", h.status)
 	mux.HandleFunc("GET /podstead/v1/sources", h.sources)
+	mux.HandleFunc("POST /podstead/v1/sources/sync", h.sync)
+	mux.HandleFunc("POST /podstead/v1/sources/{name}/sync", h.sync)
 	mux.HandleFunc("GET /podstead/v1/events", h.events)
 	mux.HandleFunc("GET /podstead/v1/version", h.version)
 	return mux

@@ -137,13 +137,17 @@ func TestAbsentViewsAnswer501(t *testing.T) {
 	c := serve(t, Handlers{})
 	for _, path := range []string{"/pods", "/runningpods/", "/metrics", "/containerLogs/a/b/c",
 		"/podstead/v1/status", "/podstead/v1/sources", "/podstead/v1/events", "/podstead/v1/version"} {
-		_, _, err := c.open(t.Context(), path, nil)
+		_, _, err := c.open(t.Context(), http.MethodGet, path, nil)
 		var answer *AnswerError
 		if !errors.As(err, &answer) || answer.Code != http.StatusNotImplemented {
 			t.Errorf("%s: %v, want 501", path, err)
 		}
 	}
-	body, _, err := c.open(t.Context(), "/healthz", nil)
+	var absent *AnswerError
+	if _, err := c.Sync(t.Context(), SyncRequest{}, time.Second); !errors.As(err, &absent) || absent.Code != http.StatusNotImplemented {
+		t.Errorf("sync: %v, want 501", err)
+	}
+	body, _, err := c.open(t.Context(), http.MethodGet, "/healthz", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,6 +217,14 @@ func TestAWatchTellsEachChangeAndEndsWithTheServer(t *testing.T) {
 	want := "ADDED u1, MODIFIED u1, DELETED u1, ADDED u9"
 	if got := strings.Join(seen, ", "); got != want {
 		t.Errorf("saw %s, want %s", got, want)
+	}
+}
+
+func TestWhatIsKnownIsAnsweredWithoutALook(t *testing.T) {
+	shelf := newShelf()
+	c := serve(t, Handlers{Pods: shelf.list, Fresh: func(context.Context) error { t.Error("looks"); return nil }})
+	if _, err := c.KnownPods(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -19,6 +19,7 @@ const (
 	SourceLastGood SourceState = "LastGood" // nothing heard yet: what ran before is in force
 	SourceHeld     SourceState = "Held"     // a removal waits to be allowed
 	SourceError    SourceState = "Error"    // its place or one of its units is at fault
+	SourceRetired  SourceState = "Retired"  // not configured any more; its pods stay until all others have answered
 )
 
 // Source is one source as `podstead get sources` shows it.
@@ -38,9 +39,22 @@ type Source struct {
 	LastSuccess time.Time `json:"lastSuccess,omitzero"` // when the place was last read without a fault
 	NextPoll    time.Time `json:"nextPoll,omitzero"`
 
-	Faults []Fault `json:"faults,omitempty"` // of the place itself
-	Units  []Unit  `json:"units,omitempty"`
-	Losers []Loser `json:"losers,omitempty"`
+	// Retired is true of a source that is not configured any more.
+	Retired bool `json:"retired,omitempty"`
+	// Held says why a newer state is not in force: it removes too much.
+	Held string `json:"held,omitempty"`
+
+	Objects []Object `json:"objects,omitempty"` // without their contents; of two of one name the first counts
+	Faults  []Fault  `json:"faults,omitempty"`  // of the place itself
+	Units   []Unit   `json:"units,omitempty"`
+	Losers  []Loser  `json:"losers,omitempty"`
+}
+
+// Object is a ConfigMap or a Secret that a source holds; what is in it is not shown.
+type Object struct {
+	Kind  string `json:"kind"`
+	Name  string `json:"name"` // namespace/name
+	Place string `json:"place"`
 }
 
 // Unit is what fails as a whole: a file, a body, a commit.
@@ -97,6 +111,42 @@ type SourceList struct {
 	Items           []Source `json:"items"`
 }
 
+// SyncRequest asks sources to look at their places now.
+type SyncRequest struct {
+	Source       string // "" for all
+	AllowRemoval bool
+}
+
+// SyncResult is what became of one source's look.
+type SyncResult struct {
+	Source   string      `json:"source"`
+	Revision string      `json:"revision,omitempty"` // in force now
+	State    SourceState `json:"state,omitempty"`
+	Error    string      `json:"error,omitempty"` // why its newest state is not in force
+}
+
+// SyncList is the answer of a sync, in the sources' order.
+type SyncList struct {
+	metav1.TypeMeta `json:",inline"`
+	Items           []SyncResult `json:"items"`
+}
+
+// Configuration is the configuration file as the agent has it.
+type Configuration struct {
+	File  string    `json:"file,omitempty"` // empty when none is used
+	Taken time.Time `json:"taken"`          // when it was last taken over
+	// Error says what is wrong with its newest version, which then has no effect.
+	Error string `json:"error,omitempty"`
+	// Pending are settings whose new values take effect at the next start.
+	Pending []string `json:"pending,omitempty"`
+}
+
+// Webhook is the listener for pushes.
+type Webhook struct {
+	Address string `json:"address,omitempty"` // that is listened on
+	Error   string `json:"error,omitempty"`   // why none is
+}
+
 // Engine is the container engine as the agent reaches it.
 type Engine struct {
 	Endpoint   string `json:"endpoint"`
@@ -117,6 +167,9 @@ type Status struct {
 	Started time.Time `json:"started"`
 	RootDir string    `json:"rootDir"`
 	Engine  Engine    `json:"engine"`
+
+	Configuration Configuration `json:"configuration"`
+	Webhook       *Webhook      `json:"webhook,omitempty"` // nil when it is off
 }
 
 // Version is the answer of /podstead/v1/version.

@@ -28,7 +28,9 @@ func (h Handlers) pods(w http.ResponseWriter, r *http.Request) {
 		fail(w, errNotServed)
 		return
 	}
-	h.freshen(w, r)
+	if r.URL.Query().Get("known") != "true" { // what the agent knows already is asked for
+		h.freshen(w, r)
+	}
 	if watching(r) {
 		watch(w, r, h.PodsChanged, h.Pods, podSight)
 		return
