@@ -35,7 +35,10 @@ const (
 	SourceFault     = "SourceFault"     // the place or a unit of it is at fault
 	SourceRecovered = "SourceRecovered" // and is no longer
 	// Of the node.
-	NodeStarting      = "Starting"
-	ContainerGCFailed = "ContainerGCFailed"
-	ImageGCFailed     = "ImageGCFailed"
+	NodeStarting = "Starting"
+	// ConfigurationTaken and -Fault are podstead's: its file was read again.
+	ConfigurationTaken = "ConfigurationTaken"
+	ConfigurationFault = "ConfigurationFault"
+	ContainerGCFailed  = "ContainerGCFailed"
+	ImageGCFailed      = "ImageGCFailed"
 )
