@@ -2,6 +2,16 @@ package runtimetest
 
 import "github.com/podstead/podstead/runtime"
 
+// Config is what a container was made from; false for what is none.
+func (f *Fake) Config(id string) (runtime.ContainerConfig, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if o := f.objects[id]; o != nil && o.cfg != nil {
+		return *o.cfg, true
+	}
+	return runtime.ContainerConfig{}, false
+}
+
 // Kill ends a process from outside, with that code.
 func (f *Fake) Kill(id string, code int) {
 	f.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/distribution/reference"
@@ -16,6 +17,7 @@ type Remote struct {
 	Image runtime.Image // ID and Ref are filled in
 	Takes time.Duration // a pull's duration
 	Errs  []error       // of the first pulls, in turn; then they work
+	Login string        // one of a pull's logins must be this; "" for a public image
 }
 
 // AddImage makes an image present.
@@ -71,7 +73,7 @@ func (f *Fake) image(ref string) (runtime.Image, error) {
 
 // Pull brings an image that is served.
 func (f *Fake) Pull(ctx context.Context, req runtime.ImageRequest) (runtime.Image, error) {
-	remote, err := call(ctx, f, Call{Verb: "Pull", Detail: req.Ref}, func() (Remote, error) { return f.remote(req.Ref) })
+	remote, err := call(ctx, f, Call{Verb: "Pull", Detail: req.Ref}, func() (Remote, error) { return f.remote(req) })
 	if err != nil {
 		return runtime.Image{}, err
 	}
@@ -81,13 +83,17 @@ func (f *Fake) Pull(ctx context.Context, req runtime.ImageRequest) (runtime.Imag
 	return apply(f, func() (runtime.Image, error) { return f.keep(remote.Image), nil })
 }
 
-func (f *Fake) remote(ref string) (Remote, error) {
+func (f *Fake) remote(req runtime.ImageRequest) (Remote, error) {
+	ref := req.Ref
 	if _, err := reference.ParseAnyReference(ref); err != nil {
 		return Remote{}, fmt.Errorf("%w: %w", runtime.ErrInvalidImageName, err)
 	}
 	r, ok := f.remotes[normalName(ref)]
 	if !ok {
 		return Remote{}, fmt.Errorf("pull access denied for %s: repository does not exist", ref)
+	}
+	if r.Login != "" && !slices.ContainsFunc(req.Logins, func(l []byte) bool { return string(l) == r.Login }) {
+		return Remote{}, fmt.Errorf("pull access denied for %s: unauthorized", ref)
 	}
 	if len(r.Errs) > 0 {
 		err := r.Errs[0]
