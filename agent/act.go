@@ -32,8 +32,8 @@ var errStop = errors.New("stop this round")
 // what they share is guarded.
 type performance struct {
 	*worker
-	paths     map[string]string // of volumes, once set up
-	unmounted map[string]error  // volumes that could not be set up
+	paths     map[string]string         // of volumes, once set up
+	unmounted map[string]*volumes.Error // volumes that could not be set up
 
 	mu        sync.Mutex
 	sandboxID string
@@ -59,16 +59,23 @@ func (w *worker) carryOut(ctx context.Context, steps [][]plan.Action) (acted boo
 			return false, err
 		}
 	}
+	if err := w.saveBefore(steps[0]); err != nil {
+		return false, err
+	}
+	w.rememberAhead(steps[1:])
 	var saving sync.WaitGroup
 	saving.Go(func() { err = w.save() })
 	p.step(ctx, steps[0])
 	saving.Wait()
-	if err != nil && !w.recorded {
+	if err != nil && !w.mayGoOn() {
 		return p.acted, err
 	}
 	for _, step := range steps[1:] {
 		if p.fatal != nil || w.mail.awaited() {
 			break
+		}
+		if err := w.saveBefore(step); err != nil {
+			return p.acted, err
 		}
 		p.step(ctx, step)
 	}
@@ -76,6 +83,20 @@ func (w *worker) carryOut(ctx context.Context, steps [][]plan.Action) (acted boo
 		p.fatal = nil
 	}
 	return p.acted, p.fatal
+}
+
+// saveBefore puts into the record what must be there before a step is taken. A
+// full disk holds up restarts that nothing forces, and nothing else.
+func (w *worker) saveBefore(step []plan.Action) error {
+	changed, restarts := w.remember(step)
+	if !changed {
+		return nil
+	}
+	err := w.save()
+	if err != nil && !restarts && w.mayGoOn() {
+		return nil // the end of the round tries again, and tells
+	}
+	return err
 }
 
 func (p *performance) step(ctx context.Context, actions []plan.Action) {
@@ -98,27 +119,9 @@ func (p *performance) prepare(ctx context.Context, actions []plan.Action) {
 	}
 	for _, action := range actions {
 		if action.Verb == plan.CreateContainer {
-			p.setUpVolumes(ctx)
+			p.paths, p.unmounted = p.setUpVolumes(ctx)
 			return
 		}
-	}
-}
-
-func (p *performance) setUpVolumes(ctx context.Context) {
-	paths, notes, err := p.agent.deps.Volumes.SetUp(ctx, volumes.Request{Pod: p.record.Pod})
-	p.paths, p.unmounted = map[string]string{}, map[string]error{}
-	for name, path := range paths {
-		p.paths[name] = path
-		delete(p.told, "mount/"+name)
-	}
-	for _, note := range notes {
-		p.event("", v1.EventTypeWarning, note.Reason, note.Message)
-	}
-	for _, fault := range volumeErrors(err) {
-		p.unmounted[fault.Volume] = fault
-		p.sayOnce("mount/"+fault.Volume, fault.Error(), func() {
-			p.event("", v1.EventTypeWarning, events.FailedMount, fault.Error())
-		})
 	}
 }
 
@@ -239,8 +242,12 @@ func (p *performance) createContainer(ctx context.Context, a plan.Action) error 
 func (p *performance) containerConfig(a plan.Action) (runtime.ContainerConfig, error) {
 	var none runtime.ContainerConfig
 	c := findContainer(p.record.Pod, a.Container)
+	if !p.view.known && usesObjects(p.record.Pod, c) {
+		return none, configError{errViewLost(p.record.Origin)}
+	}
 	for _, mount := range c.VolumeMounts {
-		if err := p.unmounted[mount.Name]; err != nil {
+		// One that still has its old files does for a container that ran with them.
+		if err := p.unmounted[mount.Name]; err != nil && !(err.Stale && p.record.History.Containers[c.Name].Ended != nil) {
 			return none, mountError{err}
 		}
 	}
@@ -256,6 +263,7 @@ func (p *performance) containerConfig(a plan.Action) (runtime.ContainerConfig, e
 	cfg, notes, err := podspec.Container(podspec.ContainerInput{
 		Pod: p.record.Pod, Container: c, Init: a.Init, Attempt: a.Attempt, SandboxID: sandboxID,
 		Image: p.images.image(a.Container), Volumes: p.paths, MessagePath: messages,
+		ConfigMaps: p.view.configMaps, Secrets: p.view.secrets,
 	})
 	if err != nil {
 		return none, configError{err}

@@ -12,6 +12,13 @@ import (
 	"github.com/podstead/podstead/runtime"
 )
 
+// Waiting reasons of a container that could not be made.
+const (
+	reasonConfig   = "CreateContainerConfigError"
+	reasonCreating = "ContainerCreating" // a volume is missing
+	reasonCreate   = "CreateContainerError"
+)
+
 // configError is a container whose configuration cannot be resolved.
 type configError struct{ error }
 
@@ -33,6 +40,7 @@ func (p *performance) succeeded(a plan.Action) {
 	case plan.CreateContainer:
 		p.made = true
 		delete(p.failures, a.Container)
+		delete(p.changed, a.Container)
 	case plan.StartContainer:
 		delete(p.failures, a.Container)
 	case plan.StartSandbox:
@@ -77,14 +85,14 @@ func (p *performance) createFailed(a plan.Action, err error) error {
 		p.acted = true
 		return errStop
 	}
-	reason := "CreateContainerError"
+	reason := reasonCreate
 	var cannotConfigure configError
 	var cannotMount mountError
 	switch {
 	case errors.As(err, &cannotConfigure):
-		reason = "CreateContainerConfigError"
+		reason = reasonConfig
 	case errors.As(err, &cannotMount):
-		reason = "ContainerCreating"
+		reason = reasonCreating
 	}
 	return p.containerFailed(a, reason, err)
 }

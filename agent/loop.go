@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +22,7 @@ import (
 type report struct {
 	uid      string
 	progress progress
+	turn     int  // of the order that it has come so far with
 	gone     bool // the worker has ended: nothing of its pod is left
 }
 
@@ -29,6 +32,7 @@ type loop struct {
 	tenancy *tenancy
 	records []Record // of earlier lives, until the engine was first seen
 	workers map[string]*worker
+	order   []string // the configured sources, in order of precedence
 	sources map[string]sources.SourceState
 	began   plan.Moment
 	orphans *time.Timer // set off when the wait for other sources is over
@@ -37,7 +41,7 @@ type loop struct {
 
 func newLoop(a *Agent, records []Record) *loop {
 	return &loop{
-		agent: a, records: records,
+		agent: a, records: records, order: a.cfg.Sources,
 		tenancy: newTenancy(NodeFacts{OS: "linux", MaxPods: a.cfg.MaxPods}, a.cfg.Sources),
 		workers: map[string]*worker{}, sources: map[string]sources.SourceState{},
 		began: a.deps.Clock(), orphans: time.NewTimer(orphanWait), refused: map[string]Refusal{},
@@ -76,7 +80,10 @@ func (a *Agent) syncLoop(ctx context.Context, l *loop, updates <-chan sources.Po
 }
 
 func (l *loop) update(update sources.PodUpdate) {
-	l.sources[update.Source.Name] = update.Source
+	l.reorder(update.Order)
+	if update.Source.Name != "" {
+		l.sources[update.Source.Name] = update.Source
+	}
 	l.tenancy.apply(update)
 	for _, change := range update.Changes {
 		l.agent.log.Debug("pod update", "source", update.Source.Name, "pod", change.Pod.FullName(),
@@ -89,6 +96,18 @@ func (l *loop) update(update sources.PodUpdate) {
 		}
 	}
 	l.endOrphans()
+}
+
+// reorder takes over which sources are configured. Of one that is so no more is
+// forgotten what it said: should it come back, it is a new one.
+func (l *loop) reorder(order []string) {
+	if len(order) == 0 || slices.Equal(order, l.order) {
+		return
+	}
+	l.order = slices.Clone(order)
+	l.tenancy.rank(order)
+	maps.DeleteFunc(l.sources, func(name string, _ sources.SourceState) bool { return !slices.Contains(order, name) })
+	l.agent.log.Info("sources are configured anew", "order", strings.Join(order, ","))
 }
 
 func (l *loop) engineEvent(event runtime.Event) {
@@ -164,7 +183,7 @@ func (l *loop) open(seen look) {
 
 func (l *loop) report(r report) {
 	if !r.gone {
-		l.tenancy.heard(r.uid, r.progress)
+		l.tenancy.heard(r.uid, r.progress, r.turn)
 		return
 	}
 	delete(l.workers, r.uid)
@@ -174,7 +193,7 @@ func (l *loop) report(r report) {
 
 func (l *loop) endOrphans() {
 	l.tenancy.endOrphans(sourcesView{
-		configured: l.agent.cfg.Sources, states: l.sources,
+		configured: l.order, states: l.sources,
 		running: l.agent.deps.Clock().After(l.began, 24*time.Hour),
 	})
 }

@@ -33,7 +33,8 @@ type imageState struct {
 	ready   *runtime.Image
 	ticket  *ticket
 	asked   plan.Moment
-	failed  error // of the newest try
+	failed  error  // of the newest try
+	logins  string // which the newest try had to offer; as view.loginsID
 	retry   plan.Moment
 	delay   time.Duration
 }
@@ -65,7 +66,11 @@ func (p podImages) due() (time.Duration, bool) {
 		if s.failed == nil || s.ready != nil || s.ticket != nil {
 			continue
 		}
-		if left := max(0, s.retry.Since-p.worker.now().Since); !any || left < soonest {
+		left := max(0, s.retry.Since-p.worker.now().Since)
+		if p.mayTry(s) {
+			left = 0
+		}
+		if !any || left < soonest {
 			soonest, any = left, true
 		}
 	}
@@ -79,7 +84,7 @@ func (p podImages) resolve(ctx context.Context, container string, attempt int) (
 	if s == nil || s.attempt != attempt {
 		next := &imageState{attempt: attempt}
 		if s != nil {
-			next.failed, next.retry, next.delay = s.failed, s.retry, s.delay
+			next.failed, next.retry, next.delay, next.logins = s.failed, s.retry, s.delay, s.logins
 			if s.ticket != nil {
 				s.ticket.drop()
 			}
@@ -99,13 +104,17 @@ func (p podImages) resolve(ctx context.Context, container string, attempt int) (
 	return p.state(spec, s), nil
 }
 
+// mayTry: other logins than those that failed are tried at once.
 func (p podImages) mayTry(s *imageState) bool {
-	return s.failed == nil || s.retry.Since <= p.worker.now().Since
+	return s.failed == nil || s.retry.Since <= p.worker.now().Since || s.logins != p.worker.view.loginsID
 }
 
 // try looks for the image on the engine and asks for a pull where the policy
 // says so.
 func (p podImages) try(ctx context.Context, c *v1.Container, s *imageState) error {
+	if logins := p.worker.view.loginsID; s.logins != logins {
+		s.logins, s.delay = logins, 0
+	}
 	if c.ImagePullPolicy != v1.PullAlways {
 		image, err := p.worker.agent.deps.Runtime.Image(ctx, c.Image)
 		switch {
@@ -124,7 +133,8 @@ func (p podImages) try(ctx context.Context, c *v1.Container, s *imageState) erro
 			return nil
 		}
 	}
-	ticket, err := p.worker.agent.puller.want(c.Image, func() { p.worker.mail.ring(nil) })
+	p.worker.tellPullSecrets()
+	ticket, err := p.worker.agent.puller.want(pullKey{c.Image, s.logins}, p.worker.view.logins, func() { p.worker.mail.ring(nil) })
 	if err != nil {
 		p.failed(c, s, err)
 		return nil

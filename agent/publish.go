@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"fmt"
+	"cmp"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -43,10 +43,8 @@ func shown(pod sources.Pod, s v1.PodStatus) *v1.Pod {
 		out.Annotations = map[string]string{}
 	}
 	out.Annotations[manifests.AnnotationSource] = pod.Origin.Source
-	out.Annotations[manifests.AnnotationManifest] = pod.Origin.Unit
-	if pod.Origin.Line > 0 {
-		out.Annotations[manifests.AnnotationManifest] = fmt.Sprintf("%s:%d", pod.Origin.Unit, pod.Origin.Line)
-	}
+	place := manifests.Place{Unit: cmp.Or(pod.Origin.File, pod.Origin.Unit), Line: pod.Origin.Line}
+	out.Annotations[manifests.AnnotationManifest] = place.String()
 	out.Annotations[manifests.AnnotationRevision] = pod.Origin.Revision
 	return out
 }

@@ -21,12 +21,17 @@ type puller struct {
 	queue  chan *pull // capacity: pulls waiting their turn hold nothing else
 
 	mu    sync.Mutex
-	pulls map[string]*pull // by reference
+	pulls map[pullKey]*pull
 }
 
-// pull is one pull of one reference, for all who want it.
+// pullKey is what makes two pulls one: who offers other logins may be refused
+// where the first is not.
+type pullKey struct{ ref, logins string }
+
+// pull is one pull of one reference with one set of logins, for all who want it.
 type pull struct {
-	ref     string
+	key     pullKey
+	logins  [][]byte
 	waiters map[*ticket]bool
 	cancel  context.CancelFunc // once it runs
 	given   bool               // given up before it ran
@@ -50,7 +55,7 @@ type ticket struct {
 const pullQueue = 4096
 
 func newPuller(images Images, serial bool) *puller {
-	return &puller{images: images, serial: serial, queue: make(chan *pull, pullQueue), pulls: map[string]*pull{}}
+	return &puller{images: images, serial: serial, queue: make(chan *pull, pullQueue), pulls: map[pullKey]*pull{}}
 }
 
 // run pulls until ctx ends and waits for what it started.
@@ -82,13 +87,15 @@ func (p *puller) do(ctx context.Context, next *pull) {
 	next.cancel, next.began = cancel, time.Now()
 	p.mu.Unlock()
 
-	image, err := p.images.Pull(ctx, runtime.ImageRequest{Ref: next.ref, Progress: func(s runtime.Progress) { p.progress(next, s) }})
+	image, err := p.images.Pull(ctx, runtime.ImageRequest{
+		Ref: next.key.ref, Logins: next.logins, Progress: func(s runtime.Progress) { p.progress(next, s) },
+	})
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	next.done, next.image, next.err, next.took = true, image, err, time.Since(next.began)
-	if p.pulls[next.ref] == next {
-		delete(p.pulls, next.ref)
+	if p.pulls[next.key] == next {
+		delete(p.pulls, next.key)
 	}
 	for t := range next.waiters {
 		t.ring()
@@ -107,18 +114,18 @@ func (p *puller) progress(of *pull, s runtime.Progress) {
 	}
 }
 
-// want returns a ticket for a pull of ref, joining one under way. ring must not block.
-func (p *puller) want(ref string, ring func()) (*ticket, error) {
+// want returns a ticket for a pull, joining one under way. ring must not block.
+func (p *puller) want(key pullKey, logins [][]byte, ring func()) (*ticket, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	under := p.pulls[ref]
+	under := p.pulls[key]
 	if under == nil {
-		under = &pull{ref: ref, waiters: map[*ticket]bool{}}
+		under = &pull{key: key, logins: logins, waiters: map[*ticket]bool{}}
 		select {
 		case p.queue <- under:
-			p.pulls[ref] = under
+			p.pulls[key] = under
 		default:
-			return nil, fmt.Errorf("pull image %q: %d pulls are waiting already", ref, pullQueue)
+			return nil, fmt.Errorf("pull image %q: %d pulls are waiting already", key.ref, pullQueue)
 		}
 	}
 	t := &ticket{puller: p, pull: under, ring: ring}
@@ -140,11 +147,11 @@ func (t *ticket) state() string {
 	s := t.pull.state
 	switch {
 	case t.pull.cancel == nil:
-		return fmt.Sprintf("image %q is waiting for other pulls", t.pull.ref)
+		return fmt.Sprintf("image %q is waiting for other pulls", t.pull.key.ref)
 	case s.Total > 0:
-		return fmt.Sprintf("pulling image %q: %s %.1f of %.1f MB", t.pull.ref, s.Status, float64(s.Current)/1e6, float64(s.Total)/1e6)
+		return fmt.Sprintf("pulling image %q: %s %.1f of %.1f MB", t.pull.key.ref, s.Status, float64(s.Current)/1e6, float64(s.Total)/1e6)
 	}
-	return fmt.Sprintf("pulling image %q", t.pull.ref)
+	return fmt.Sprintf("pulling image %q", t.pull.key.ref)
 }
 
 // drop gives the ticket back. The last one to go ends the pull.
@@ -157,8 +164,8 @@ func (t *ticket) drop() {
 		return
 	}
 	t.pull.given = true
-	if p.pulls[t.pull.ref] == t.pull {
-		delete(p.pulls, t.pull.ref)
+	if p.pulls[t.pull.key] == t.pull {
+		delete(p.pulls, t.pull.key)
 	}
 	if t.pull.cancel != nil {
 		t.pull.cancel()

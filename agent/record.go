@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,6 +35,8 @@ type Record struct {
 	History  plan.History   `json:"history"`
 	Stopping *Stopping      `json:"stopping,omitempty"`
 	Finished *plan.Finished `json:"finished,omitempty"`
+	// View names what the pod sees of objects, which objects.json beside it holds.
+	View viewMark `json:"view,omitzero"`
 }
 
 // Stopping is written before the first signal, so that a pod whose end has
@@ -47,7 +50,7 @@ type Stopping struct {
 
 // pod returns the record as the update that it once came from.
 func (r Record) pod() sources.Pod {
-	place := manifests.Place{Unit: r.Origin.Unit, Document: r.Origin.Document, Line: r.Origin.Line}
+	place := manifests.Place{Unit: cmp.Or(r.Origin.File, r.Origin.Unit), Document: r.Origin.Document, Line: r.Origin.Line}
 	return sources.Pod{Pod: manifests.Pod{Pod: r.Pod, Written: r.Written, Place: place}, Origin: r.Origin}
 }
 

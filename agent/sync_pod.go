@@ -18,6 +18,10 @@ import (
 func (w *worker) sync(ctx context.Context) result {
 	w.enter(w.livingPhase())
 	w.reportServing(ctx)
+	if err := w.refresh(ctx); err != nil {
+		return result{err: err}
+	}
+	w.recallIfNeeded()
 	decision, err := w.decide(ctx)
 	if err != nil {
 		return result{err: err}
@@ -53,18 +57,20 @@ func (w *worker) livingPhase() Phase {
 }
 
 // decide asks the plan, resolving the images of the containers that it would
-// create: those that come later, or never, need none.
+// create, or stop to create them anew: those that come later, or never, need none.
 func (w *worker) decide(ctx context.Context) (plan.Decision, error) {
+	w.objects = w.objectsNow()
 	images := map[string]plan.Image{}
 	for {
 		decision := plan.Sync(plan.Input{
 			Pod: w.record.Pod, Gate: w.order.gate, Observed: w.observed, History: w.record.History,
 			Images: optimistic{w.record.Pod, images}.all(), Failures: w.failures, Stops: w.stops,
-			Prepared: w.made, Now: w.now(),
+			Objects: w.objects, RestartOnChange: restartsOnChange(w.record.Pod), Prepared: w.made, Now: w.now(),
 		})
 		asked := false
 		for _, action := range actionsOf(decision) {
-			if _, known := images[action.Container]; known || action.Verb != plan.CreateContainer {
+			makes := action.Verb == plan.CreateContainer || action.Verb == plan.Signal && action.Reason == plan.ReasonObjectsChanged
+			if _, known := images[action.Container]; known || !makes {
 				continue
 			}
 			image, err := w.images.resolve(ctx, action.Container, action.Attempt)
@@ -166,9 +172,9 @@ func (w *worker) finish(end plan.Finished) result {
 func (w *worker) reportProgress(ctx context.Context) {
 	switch w.order.gate {
 	case plan.GateCreate:
-		w.tell(ctx, report{uid: w.uid, progress: progressCreated})
+		w.tell(ctx, report{uid: w.uid, progress: progressCreated, turn: w.order.turn})
 	case plan.GateSandbox:
-		w.tell(ctx, report{uid: w.uid, progress: progressPrepared})
+		w.tell(ctx, report{uid: w.uid, progress: progressPrepared, turn: w.order.turn})
 	}
 }
 

@@ -1,8 +1,11 @@
 package agent
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/podstead/podstead/agent/plan"
@@ -15,8 +18,12 @@ import (
 type order struct {
 	pod  sources.Pod
 	gate plan.Gate
-	why  string  // what it waits for behind its gate
-	end  *ending // to end, and to leave nothing behind
+	why  string // what it waits for behind its gate
+	// sourced: the pod is as its source has it, objects included; otherwise it is
+	// as its record has it, and its view of objects is the one on disk.
+	sourced bool
+	turn    int     // raised when what was prepared behind the gate will not do any more
+	end     *ending // to end, and to leave nothing behind
 }
 
 // ending is why a pod ends.
@@ -122,13 +129,20 @@ type tenancy struct {
 
 func newTenancy(node NodeFacts, sourceOrder []string) *tenancy {
 	t := &tenancy{
-		node: node, order: map[string]int{}, slots: map[string]*slot{}, byUID: map[string]*tenant{},
+		node: node, slots: map[string]*slot{}, byUID: map[string]*tenant{},
 		ports: map[portKey][]*tenant{}, refused: map[string]Refusal{}, waiting: map[string]*slot{},
 	}
-	for i, name := range sourceOrder {
+	t.rank(sourceOrder)
+	return t
+}
+
+// rank takes over in which order the sources come.
+func (t *tenancy) rank(sources []string) {
+	t.order = map[string]int{}
+	for i, name := range sources {
 		t.order[name] = i
 	}
-	return t
+	t.dirty = true
 }
 
 // take returns the commands decided since the last call.
@@ -336,14 +350,19 @@ func (t *tenancy) fill(s *slot) {
 func (t *tenancy) claim(tn *tenant, w want) {
 	tn.pod, tn.heir = w.pod, ""
 	next := tn.order
-	next.pod = w.pod
+	next.pod, next.sourced = w.pod, true
+	if next.gate != plan.GateRun && !w.pod.Objects.Same(tn.order.pod.Objects) {
+		// Its containers were made with other objects: it is to say anew that it is ready.
+		next.turn++
+		tn.progress = progressNone
+	}
 	t.tell(tn, next)
 }
 
 func (t *tenancy) hire(s *slot) {
 	tn := &tenant{
 		uid: string(s.want.pod.UID), name: s.name, pod: s.want.pod, claims: s.want.claims, claimed: true,
-		order: order{pod: s.want.pod, gate: plan.GateCreate},
+		order: order{pod: s.want.pod, gate: plan.GateCreate, sourced: true},
 	}
 	if w := t.waiter(tn); len(w.blockers) == 0 {
 		tn.order.gate = plan.GateRun
@@ -390,10 +409,11 @@ func (t *tenancy) leave(uid string) {
 	t.settle(map[string]*slot{s.name: s})
 }
 
-// heard takes a worker's report of how far it has come.
-func (t *tenancy) heard(uid string, p progress) {
+// heard takes a worker's report of how far it has come. One from before its
+// objects changed does not say that it is prepared.
+func (t *tenancy) heard(uid string, p progress, turn int) {
 	tn := t.byUID[uid]
-	if tn == nil || p <= tn.progress {
+	if tn == nil || p <= tn.progress || p <= progressPrepared && turn != tn.order.turn {
 		return
 	}
 	tn.progress = p
@@ -418,9 +438,28 @@ func (t *tenancy) tell(tn *tenant, o order) {
 	t.commands = append(t.commands, command{tenant: tn, order: o})
 }
 
+// showOrigin is where a pod comes from, for people.
 func showOrigin(o sources.Origin) string {
-	if o.Unit == "" {
+	if o.Unit == "" && o.File == "" {
 		return "source " + o.Source
 	}
-	return o.Unit + " (source " + o.Source + ")"
+	place := cmp.Or(o.File, o.Unit)
+	if o.File != "" {
+		if o.Line > 0 {
+			place = fmt.Sprintf("%s:%d", o.File, o.Line)
+		}
+		if o.Revision != "" {
+			place += " at " + shortRevision(o.Revision)
+		}
+	}
+	return place + " (source " + o.Source + ")"
+}
+
+// shortRevision cuts a commit to what people call it by.
+func shortRevision(revision string) string {
+	const short, whole = 7, 40
+	if len(revision) < whole || strings.Trim(revision, "0123456789abcdef") != "" {
+		return revision
+	}
+	return revision[:short]
 }

@@ -82,7 +82,11 @@ func (h *house) serves(uids ...string) {
 }
 
 func (h *house) heard(uid string, p progress) {
-	h.tenancy.heard(uid, p)
+	turn := 0
+	if tn := h.tenancy.byUID[uid]; tn != nil {
+		turn = tn.order.turn
+	}
+	h.tenancy.heard(uid, p, turn)
 	h.collect()
 }
 

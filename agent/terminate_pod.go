@@ -142,8 +142,12 @@ func (p *performance) tellKilling(a plan.Action) {
 		return
 	}
 	message := "Stopping container " + a.Container
-	if p.order.end != nil {
+	switch {
+	case p.order.end != nil:
 		message += " (" + p.order.end.message + ")"
+	case a.Reason == plan.ReasonObjectsChanged:
+		message += " (" + a.Message + ")"
+		p.event(a.Container, v1.EventTypeNormal, events.ObjectsChanged, "Restarting container "+a.Container+": "+a.Message)
 	}
 	p.event(a.Container, v1.EventTypeNormal, events.ContainerKilling, message)
 }

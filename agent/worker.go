@@ -46,13 +46,21 @@ type worker struct {
 	stopped  progress // of its end, as the loop knows
 	observed runtime.Pod
 	images   podImages
-	failures map[string]plan.Failure // by container
-	stops    map[string]plan.Stop    // by container or sandbox ID
-	grace    *time.Duration          // of the pod's end, once it has begun
-	backoff  map[string]time.Duration
-	held     map[string]plan.Moment // not before, by what failed
-	waiting  map[string]plan.Waiting
-	status   v1.PodStatus
+	// heard is set once the source has said in this life of the agent how the pod
+	// is; its view is then the source's, before it the one on disk.
+	heard       bool
+	view        view
+	mark, filed viewMark                // of the newest view, and of the one on disk
+	behind      bool                    // volumes may not show the view yet
+	changed     map[string][]string     // by container: objects that are not as they were when it was made
+	objects     map[string]plan.Objects // as the plan was told in this round
+	failures    map[string]plan.Failure // by container
+	stops       map[string]plan.Stop    // by container or sandbox ID
+	grace       *time.Duration          // of the pod's end, once it has begun
+	backoff     map[string]time.Duration
+	held        map[string]plan.Moment // not before, by what failed
+	waiting     map[string]plan.Waiting
+	status      v1.PodStatus
 	// sandboxFault is why the sandbox could not be made or started, and fault why
 	// the last round failed, for the status.
 	sandboxFault, fault string
@@ -65,12 +73,14 @@ func newWorker(a *Agent, t *tenant, o order) *worker {
 		log:      a.log.With("pod", t.name, "uid", t.uid),
 		failures: map[string]plan.Failure{}, stops: map[string]plan.Stop{},
 		backoff: map[string]time.Duration{}, held: map[string]plan.Moment{}, told: map[string]string{},
+		changed: map[string][]string{},
 	}
 	w.images = newPodImages(w)
 	none := ""
 	w.seen.Store(&none)
 	if t.record != nil {
 		w.record, w.recorded = *t.record, true
+		w.mark, w.filed = w.record.View, w.record.View
 	} else {
 		w.record = Record{
 			Pod: o.pod.Pod.Pod, Written: o.pod.Written, Origin: o.pod.Origin,
@@ -89,6 +99,7 @@ func (w *worker) isBehind(listed runtime.Pod) bool {
 
 // run works until the pod is gone or ctx ends; pods outlive their workers.
 func (w *worker) run(ctx context.Context) {
+	w.obey(w.order)
 	for ctx.Err() == nil {
 		next, acks := w.mail.take()
 		w.acks = acks
@@ -96,6 +107,7 @@ func (w *worker) run(ctx context.Context) {
 			w.obey(*next)
 		}
 		wait, gone := w.work(ctx)
+		w.forgetRecalled()
 		w.answer()
 		if gone {
 			w.tell(ctx, report{uid: w.uid, gone: true})
@@ -136,7 +148,7 @@ func (w *worker) tell(ctx context.Context, r report) {
 }
 
 // obey takes over a new order. The record follows the manifest's newest
-// metadata and place.
+// metadata and place. A pod that ends, or has, looks at no objects any more.
 func (w *worker) obey(o order) {
 	if o.pod.Pod.Pod != w.record.Pod && len(o.pod.Spec.Containers) > 0 {
 		w.record.Pod, w.record.Written, w.record.Origin = o.pod.Pod.Pod, o.pod.Written, o.pod.Origin
@@ -146,6 +158,9 @@ func (w *worker) obey(o order) {
 		w.log.Info("pod is to end", "reason", o.end.reason, "message", o.end.message)
 	}
 	w.order = o
+	if o.sourced && o.end == nil && w.record.Finished == nil {
+		w.see(o.pod.Objects)
+	}
 }
 
 // work observes, decides and acts until nothing is left to do now. It returns
@@ -245,10 +260,27 @@ func (w *worker) enter(p Phase) {
 	w.phase = next
 }
 
-// save makes the record durable if it changed.
+// save makes record and view durable if they changed. A first record goes before
+// the view, so that nothing is on disk that no record speaks of; afterwards the
+// view goes first, so that the record never speaks of one that is not there.
 func (w *worker) save() error {
-	if !w.unsaved || len(w.record.Pod.Spec.Containers) == 0 {
+	if len(w.record.Pod.Spec.Containers) == 0 {
 		return nil
+	}
+	if !w.recorded {
+		if err := w.saveRecord(); err != nil {
+			return err
+		}
+	}
+	return errors.Join(w.saveView(), w.saveRecord())
+}
+
+func (w *worker) saveRecord() error {
+	if !w.unsaved {
+		return nil
+	}
+	if !w.recorded || w.filed == w.mark {
+		w.record.View = w.mark
 	}
 	if err := w.agent.records.Save(w.record); err != nil {
 		return err

@@ -33,6 +33,7 @@ type world struct {
 	*testing.T
 	engine *runtimetest.Fake
 	root   string
+	run    string // for what is secret
 	boot   string
 	began  time.Time
 	log    *slog.Logger
@@ -42,6 +43,7 @@ type world struct {
 	updates chan sources.PodUpdate
 	kill    func()
 	wanted  []sources.Pod
+	mute    bool // the source says nothing at the agent's start
 }
 
 // inWorld runs a test in a fresh world, with an agent started.
@@ -56,7 +58,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{T: t, engine: runtimetest.New(time.Now), root: memoryDir(t), boot: "boot-1", began: time.Now()}
+	w := &world{T: t, engine: runtimetest.New(time.Now), root: memoryDir(t), run: memoryDir(t), boot: "boot-1", began: time.Now()}
 	w.log = slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	w.engine.AddImage(testImage)
 	return w
@@ -98,7 +100,7 @@ func (w *world) start() {
 		Sources: []string{"file"}, Resync: 5 * time.Minute, MaxPods: 600, SerializeImagePulls: true,
 	}, Deps{
 		Runtime: w.engine, Store: w.store, Clock: w.clock, Logger: w.log,
-		Volumes: volumes.New(volumes.Config{Root: w.root, CanMount: w.engine.CanMount, Logger: w.log}),
+		Volumes: volumes.New(volumes.Config{Root: w.root, Run: w.run, CanMount: w.engine.CanMount, Logger: w.log}),
 		Events:  events.New(events.Config{Node: "n1", Logger: w.log, Clock: time.Now}),
 	})
 	if err != nil {
@@ -121,11 +123,9 @@ func (w *world) start() {
 		cancel()
 		running.Wait()
 	}
-	var changes []sources.Change
-	for _, p := range w.wanted {
-		changes = append(changes, add(p))
+	if !w.mute {
+		w.speak(w.wanted...)
 	}
-	w.send(changes...)
 }
 
 // restart kills the agent and starts it again on the same machine.
@@ -155,8 +155,13 @@ func (w *world) apply(pods ...sources.Pod) {
 	}
 	for _, p := range pods {
 		op := sources.ADD
-		if slices.ContainsFunc(w.wanted, func(old sources.Pod) bool { return p.UID == old.UID }) {
-			op = sources.UPDATE
+		for _, old := range w.wanted {
+			switch {
+			case old.Pod.Pod == p.Pod.Pod && !old.Objects.Same(p.Objects):
+				op = sources.RECONCILE
+			case old.UID == p.UID:
+				op = sources.UPDATE
+			}
 		}
 		changes = append(changes, sources.Change{Op: op, Pod: p})
 	}
