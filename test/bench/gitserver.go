@@ -2,17 +2,14 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/http/cgi"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // gitServer serves the repositories below a folder over smart HTTP on loopback,
@@ -29,16 +26,9 @@ type gitServer struct {
 
 // serveGit serves until close.
 func serveGit(root string) (*gitServer, error) {
-	out, err := exec.Command("git", "--exec-path").Output()
+	backend, err := rig.GitBackend(root)
 	if err != nil {
-		return nil, fmt.Errorf("find git: %w", err)
-	}
-	backend := &cgi.Handler{
-		Path: filepath.Join(strings.TrimSpace(string(out)), "git-http-backend"),
-		Env: []string{
-			"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
-			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
-		},
+		return nil, err
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -9,39 +9,24 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // repository is a bare git repository that a row makes and serves.
 type repository struct {
-	dir     string
+	*rig.Repository
 	commits int
 }
 
 // newRepository makes an empty one whose HEAD is main.
 func newRepository(dir string) (*repository, error) {
-	r := &repository{dir: dir}
-	if _, err := r.git(nil, "init", "--quiet", "--bare", "--initial-branch=main", dir); err != nil {
+	r, err := rig.NewRepository(dir)
+	if err != nil {
 		return nil, err
 	}
-	_, err := r.git(nil, "config", "http.receivepack", "false")
-	return r, err
-}
-
-// git runs git in the repository, with no settings but its own.
-func (r *repository) git(in io.Reader, words ...string) (string, error) {
-	cmd := exec.Command("git", words...)
-	if _, err := os.Stat(r.dir); err == nil {
-		cmd.Dir = r.dir
-	}
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_DIR="+r.dir)
-	cmd.Stdin = in
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", words[0], err, strings.TrimSpace(said.String()))
-	}
-	return strings.TrimSpace(out.String()), nil
+	_, err = r.Git(nil, "config", "http.receivepack", "false")
+	return &repository{Repository: r}, err
 }
 
 // change is one file of a commit; nil content removes it.
@@ -62,13 +47,13 @@ func (r *repository) commit(changes ...change) error {
 	for _, c := range changes {
 		writeChange(&in, c)
 	}
-	_, err := r.git(&in, "fast-import", "--quiet", "--force")
+	_, err := r.Git(&in, "fast-import", "--quiet", "--force")
 	return err
 }
 
 // publish makes the commit the newest of main, as a push does.
 func (r *repository) publish() error {
-	_, err := r.git(nil, "update-ref", "refs/heads/main", "refs/heads/next")
+	_, err := r.Git(nil, "update-ref", "refs/heads/main", "refs/heads/next")
 	return err
 }
 
@@ -82,7 +67,7 @@ func writeChange(w io.Writer, c change) {
 
 // addRefs makes n branches on the commit of main, packed as a server keeps them.
 func (r *repository) addRefs(n int) error {
-	tip, err := r.git(nil, "rev-parse", "refs/heads/main")
+	tip, err := r.Git(nil, "rev-parse", "refs/heads/main")
 	if err != nil {
 		return err
 	}
@@ -90,10 +75,10 @@ func (r *repository) addRefs(n int) error {
 	for i := range n {
 		fmt.Fprintf(&in, "create refs/heads/topic/%05d %s\n", i, tip)
 	}
-	if _, err := r.git(&in, "update-ref", "--stdin"); err != nil {
+	if _, err := r.Git(&in, "update-ref", "--stdin"); err != nil {
 		return err
 	}
-	_, err = r.git(nil, "pack-refs", "--all")
+	_, err = r.Git(nil, "pack-refs", "--all")
 	return err
 }
 
@@ -102,7 +87,7 @@ func (r *repository) addRefs(n int) error {
 // beside the given ones. The result is packed as a server has it.
 func (r *repository) grow(history int64, files int, manifests []change) error {
 	cmd := exec.Command("git", "fast-import", "--quiet", "--force")
-	cmd.Dir = r.dir
+	cmd.Dir = r.Dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
 	pipe, err := cmd.StdinPipe()
 	if err != nil {
@@ -124,7 +109,7 @@ func (r *repository) grow(history int64, files int, manifests []change) error {
 	if err != nil {
 		return fmt.Errorf("git fast-import: %w", err)
 	}
-	_, err = r.git(nil, "update-ref", "refs/heads/main", "refs/heads/next")
+	_, err = r.Git(nil, "update-ref", "refs/heads/main", "refs/heads/next")
 	return err
 }
 
@@ -154,12 +139,12 @@ func (r *repository) writeTree(w io.Writer, files int, manifests []change) {
 
 // packBytes are what a clone of the newest commit alone has to bring.
 func (r *repository) packBytes() (int64, error) {
-	dir, err := os.MkdirTemp(filepath.Dir(r.dir), "clone-")
+	dir, err := os.MkdirTemp(filepath.Dir(r.Dir), "clone-")
 	if err != nil {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	clone := exec.Command("git", "clone", "--quiet", "--bare", "--depth", "1", "file://"+r.dir, filepath.Join(dir, "c"))
+	clone := exec.Command("git", "clone", "--quiet", "--bare", "--depth", "1", "file://"+r.Dir, filepath.Join(dir, "c"))
 	if out, err := clone.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("git clone: %w: %s", err, out)
 	}

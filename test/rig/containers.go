@@ -30,11 +30,16 @@ type Box struct {
 	Labels map[string]string
 }
 
-// Name is the container's own, Pod its pod's full name, UID its pod's, Container
-// its name in the pod.
-func (b Box) Name() string      { return b.Names[0][1:] }
-func (b Box) Pod() string       { return b.Labels[LabelPod] }
-func (b Box) UID() string       { return b.Labels[LabelUID] }
+// Name is the container's own, on the engine.
+func (b Box) Name() string { return b.Names[0][1:] }
+
+// Pod is the full name of its pod.
+func (b Box) Pod() string { return b.Labels[LabelPod] }
+
+// UID is that of its pod.
+func (b Box) UID() string { return b.Labels[LabelUID] }
+
+// Container is its name in the pod, Pause for a sandbox.
 func (b Box) Container() string { return b.Labels[LabelContainer] }
 
 // Sandbox reports whether it is a pod's pause container.

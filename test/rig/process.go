@@ -1,6 +1,7 @@
 package rig
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,6 +53,9 @@ func (p *Process) Err() error {
 // Signal sends a signal; it is an error when the process has ended.
 func (p *Process) Signal(s syscall.Signal) error { return p.cmd.Process.Signal(s) }
 
+// errWell is an end with exit code 0, where it was not asked for.
+var errWell = errors.New("exit status 0")
+
 // errStays is the end of a process that does not come.
 var errStays = errors.New("the process does not end")
 
@@ -60,7 +64,7 @@ var errStays = errors.New("the process does not end")
 func (p *Process) End(s syscall.Signal, limit time.Duration) (took time.Duration, err error) {
 	began := time.Now()
 	if err := p.Signal(s); err != nil {
-		return 0, fmt.Errorf("%w: %v", err, p.Err())
+		return 0, fmt.Errorf("%w: %w", err, cmp.Or(p.Err(), errWell))
 	}
 	late := time.NewTimer(limit)
 	defer late.Stop()
