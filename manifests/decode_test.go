@@ -165,6 +165,8 @@ func TestDecodeIsBounded(t *testing.T) {
 	}{
 		{name: "too large", data: "a: " + strings.Repeat("x", 1<<20), want: "larger than the limit"},
 		{name: "aliases of aliases", data: bomb, want: "more than the limit of 100000 values"},
+		{name: "a text in many aliases", data: "- &a " + strings.Repeat("x", 1<<15) + "\n" + strings.Repeat("- *a\n", 1000), want: "more than the limit of 4194304 bytes, aliases expanded"},
+		{name: "a key in many aliases", data: "- &a\n  ? " + strings.Repeat("x", 1<<15) + "\n  : 1\n" + strings.Repeat("- *a\n", 1000), want: "more than the limit of 4194304 bytes, aliases expanded"},
 		{name: "an alias of itself", data: "a: &x [*x]\n", want: "nested deeper than the limit"},
 		{name: "a merge of itself", data: "a: &x {<<: *x}\n", want: "nested deeper than the limit"},
 		{name: "open brackets", data: strings.Repeat("[", 1<<17), want: "exceeded max depth"},

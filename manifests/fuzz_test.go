@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,7 +16,15 @@ func FuzzDecode(f *testing.F) {
 	for _, sample := range []string{lamp, web, "hello", "[]", "null", "\xff\xfe", "a: &x [*x]", "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[]}", podWith("env: [{name: A, value: 1}]", "volumes: [{name: v}]")} {
 		f.Add([]byte(sample))
 	}
-	files, _ := filepath.Glob("testdata/identity/*")
+	for _, sample := range []string{
+		secretWith("data: {a: YQ==, b: a}\nstringData: {a: b, '..': c}\ntype: kubernetes.io/tls\n"),
+		secretWith("type: kubernetes.io/dockerconfigjson\nstringData: {.dockerconfigjson: '{}'}\n"),
+		configMapWith("binaryData: {a: //79}\ndata: {a: &x b, c: *x}\nimmutable: true\n"),
+		"apiVersion: v1\nkind: SecretList\nitems: [{metadata: {name: a}}]\n",
+	} {
+		f.Add([]byte(sample))
+	}
+	files, _ := filepath.Glob("testdata/[id]*/*")
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -36,6 +45,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		for _, doc := range docs {
 			checkStatic(t, doc)
+			checkObject(t, doc)
 		}
 	})
 }
@@ -60,6 +70,39 @@ func checkStatic(t *testing.T, doc Document) {
 	}
 	if changes := Diff(pod.Written, second.Written); len(changes) > 0 {
 		t.Fatalf("changes %v", changes)
+	}
+}
+
+// checkObject: an object that is fit for use is the same when it is read again
+// from what an API server would make of it.
+func checkObject(t *testing.T, doc Document) {
+	object, _, faults := NewObject(doc, edge)
+	if (object == nil) != (len(faults) > 0) {
+		t.Fatalf("object %v, faults %v", object, lines(faults))
+	}
+	if object == nil {
+		return
+	}
+	var whole any = object.ConfigMap
+	if object.Secret != nil {
+		whole = object.Secret
+	}
+	raw, err := json.Marshal(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lim := DefaultLimits()
+	lim.Bytes *= 4
+	again, faults := Decode("x", raw, lim)
+	if len(faults) > 0 || len(again) != 1 {
+		t.Fatalf("%s: faults %v", raw, lines(faults))
+	}
+	second, _, faults := NewObject(again[0], edge)
+	if len(faults) > 0 {
+		t.Fatalf("%s: faults %v", raw, lines(faults))
+	}
+	if second.Digest != object.Digest || second.Ref() != object.Ref() {
+		t.Fatalf("%s: digest %x, then %x", raw, object.Digest, second.Digest)
 	}
 }
 

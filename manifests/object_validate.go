@@ -55,7 +55,7 @@ func (o *Object) validate(annotations map[string]string) (field.ErrorList, error
 // it may be told: what became data may have been stringData, and a key that is
 // none is not told.
 func (m *objectMaking) locate(path string) (*node, string) {
-	if path == "<nil>" { // of the whole object
+	if path == "[]" { // how an empty path is written: the whole object
 		return m.doc.root, ""
 	}
 	bag, key, found := strings.Cut(strings.TrimSuffix(path, "]"), "[")
