@@ -102,7 +102,7 @@ func BenchmarkMerge(b *testing.B) {
 			a, z := setOf(n, "a"), setOf(n, "a")
 			copy(z.Pods, a.Pods)
 			z.Pods[n/2] = podOf(n/2, "z")
-			l := newLedger([]string{"file"})
+			l := newLedger([]Member{{Name: "file"}})
 			l.take(a)
 			o, _ := l.next()
 			l.settle(o)
@@ -118,6 +118,46 @@ func BenchmarkMerge(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkMergeObject is one snapshot in which one of 1,000 objects changed, that
+// one of 200 pods refers to, from the source's send to the agent's receive.
+func BenchmarkMergeObject(b *testing.B) {
+	a, z := objectSet("a"), objectSet("z")
+	l := newLedger([]Member{{Name: "file"}, {Name: "git", ObjectsFrom: []string{"file"}}})
+	l.take(a)
+	o, _ := l.next()
+	l.settle(o)
+	b.ReportAllocs()
+	for b.Loop() {
+		a, z = z, a
+		l.take(a)
+		o, _ := l.next()
+		if len(o.update.Changes) != 1 || o.update.Changes[0].Op != RECONCILE {
+			b.Fatal(words(o.update.Changes))
+		}
+		l.settle(o)
+	}
+}
+
+// objectSet is 200 pods that refer to five of 1,000 objects each, one of which
+// has this version.
+func objectSet(version string) Snapshot {
+	s := setOf(200, "1")
+	for i := range 1000 {
+		content := "1"
+		if i == 500 {
+			content = version
+		}
+		s.Objects = append(s.Objects, madeObject("file", fmt.Sprintf("config-%04d=%s", i, content)))
+	}
+	for i := range s.Pods {
+		s.Pods[i].Written = fmt.Appendf(nil, "%1000d", i)
+		for k := range 5 {
+			s.Pods[i].Refs = append(s.Pods[i].Refs, s.Objects[5*i+k].Ref())
+		}
+	}
+	return s
 }
 
 func setOf(n int, version string) Snapshot {

@@ -1,6 +1,8 @@
 package sources
 
 import (
+	"bytes"
+
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
@@ -60,18 +62,19 @@ func byUID(pods []Pod) map[types.UID]int {
 // pods differ is the kubelet's rule (pkg/kubelet/config: podsDifferSemantically),
 // and where they come from: the pod record must name the source and unit that
 // answer for a pod. The revision, and the place within the unit, do not count:
-// a commit, an ETag or a comment that changes nothing of a pod is no event.
+// a commit, an ETag or a comment that changes nothing of a pod is no event. Nor
+// is it one where its objects come from as long as they say the same. Two pods of
+// one unit that are written alike are alike: that spares the long comparison when
+// a commit was read again for one of its files.
 func compare(old, new *Pod) Op {
-	moved := !old.Origin.sameUnit(new.Origin)
+	same := old.Pod.Pod == new.Pod.Pod || bytes.Equal(old.Written, new.Written) && new.Written != nil
 	switch {
-	case !moved && old.Pod.Pod == new.Pod.Pod:
-		return SET
-	case moved || differ(old.Pod.Pod, new.Pod.Pod):
+	case !old.Origin.sameUnit(new.Origin) || !same && differ(old.Pod.Pod, new.Pod.Pod):
 		if new.DeletionTimestamp != nil {
 			return DELETE
 		}
 		return UPDATE
-	case !equality.Semantic.DeepEqual(&old.Status, &new.Status):
+	case !same && !equality.Semantic.DeepEqual(&old.Status, &new.Status), !old.Objects.Same(new.Objects):
 		return RECONCILE
 	}
 	return SET

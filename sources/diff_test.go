@@ -9,6 +9,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podstead/podstead/manifests"
 )
 
 func TestDiffOfOnePod(t *testing.T) {
@@ -33,12 +35,18 @@ func TestDiffOfOnePod(t *testing.T) {
 		{"spec, as only API pods can under one UID", func(p *Pod) { p.Spec.Containers = []v1.Container{{Image: "b"}} }, UPDATE},
 		{"deletion", func(p *Pod) { p.DeletionTimestamp = &soon }, DELETE},
 		{"status", func(p *Pod) { p.Status.Message = "x" }, RECONCILE},
+		{"object", func(p *Pod) { p.Objects = objectsOf("m=2") }, RECONCILE},
+		{"object gone", func(p *Pod) { p.Objects = nil }, RECONCILE},
+		{"another object", func(p *Pod) { p.Objects = objectsOf("n=1") }, RECONCILE},
+		{"object read again, from elsewhere", func(p *Pod) { p.Objects = objectsOf("m=1@moved.yaml") }, SET},
+		{"object and label", func(p *Pod) { p.Objects, p.Labels = objectsOf("m=2"), map[string]string{"a": "b"} }, UPDATE},
 		{"empty maps for none", func(p *Pod) { p.Labels = map[string]string{} }, SET},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			old := madePod("file", "lamp=1")
 			old.Annotations = map[string]string{"kept": "yes"}
+			old.Objects = objectsOf("m=1")
 			young := old
 			young.Pod.Pod = old.Pod.Pod.DeepCopy()
 			tt.edit(&young)
@@ -85,4 +93,12 @@ func TestDiffOfSets(t *testing.T) {
 			}
 		})
 	}
+}
+
+func objectsOf(words ...string) manifests.Objects {
+	var all []*manifests.Object
+	for _, word := range words {
+		all = append(all, madeObject("file", word).Object)
+	}
+	return manifests.NewObjects(all)
 }

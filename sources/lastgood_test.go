@@ -21,7 +21,7 @@ func (r *rig) restart(between func(), options ...rigOption) {
 	r.stop()
 	between()
 	r.last, r.got, r.changes = Snapshot{}, 0, nil
-	r.ledger = newLedger([]string{"file"})
+	r.ledger = newLedger([]Member{{Name: "file"}})
 	r.start(options...)
 }
 

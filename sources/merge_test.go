@@ -76,13 +76,20 @@ func (r *running) send(s Snapshot) {
 
 func (r *running) receive(want ...string) PodUpdate {
 	r.t.Helper()
+	u := r.update(want)
+	if got := words(u.Changes); !slices.Equal(got, want) {
+		r.t.Errorf("update of %s: %q, want %q", u.Source.Name, got, want)
+	}
+	return u
+}
+
+// update is the next one, whatever it says.
+func (r *running) update(want []string) PodUpdate {
+	r.t.Helper()
 	select {
 	case u, open := <-r.out:
 		if !open {
 			r.t.Fatal("the updates ended")
-		}
-		if got := words(u.Changes); !slices.Equal(got, want) {
-			r.t.Errorf("update of %s: %q, want %q", u.Source.Name, got, want)
 		}
 		return u
 	case <-time.After(5 * time.Second):

@@ -70,7 +70,7 @@ func newPolledRig(t *testing.T) *polledRig {
 // has to wait.
 func (r *polledRig) start() {
 	r.source = newPolled(r.cfg, r.place)
-	r.got, r.changes, r.ledger = nil, nil, newLedger([]string{"fleet"})
+	r.got, r.changes, r.ledger = nil, nil, newLedger([]Member{{Name: "fleet"}})
 	out := make(chan Snapshot)
 	ctx, cancel := context.WithCancel(r.t.Context())
 	ended := make(chan error, 1)

@@ -92,7 +92,7 @@ func newRig(t *testing.T) *rig {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &rig{t: t, dir: dir, state: filepath.Join(base, "state"), log: &logBook{}, ledger: newLedger([]string{"file"})}
+	return &rig{t: t, dir: dir, state: filepath.Join(base, "state"), log: &logBook{}, ledger: newLedger([]Member{{Name: "file"}})}
 }
 
 func (r *rig) start(options ...rigOption) {

@@ -35,29 +35,42 @@ func (o Op) String() string {
 	return "UNKNOWN"
 }
 
-// PodUpdate is what changed by one snapshot of one source, to be taken as one:
-// a name whose pod is removed and added in the same update is a replacement,
-// and a removed pod whose host port another added pod of its unit claims is its
-// predecessor. An update without changes tells that a source has spoken.
+// PodUpdate is what changed by one snapshot of one source, or by a configuration
+// that was read again, to be taken as one: a name whose pod is removed and added
+// in the same update is a replacement, and a removed pod whose host port another
+// added pod of its unit claims is its predecessor. An update without changes
+// tells that a source has spoken, or that Order is another one.
 type PodUpdate struct {
 	// Changes in the order REMOVE, ADD, UPDATE, DELETE, RECONCILE.
 	Changes []Change
-	// Order names the configured sources, the first wins. It changes when the
-	// configuration is read again.
+	// Order names the configured sources, the first wins: all of them, those that
+	// have not spoken too. Every update has it, and it differs from the one before
+	// only when the configuration was read again: what is not in it is configured
+	// no more, whatever was known of it counts for nothing. A source that is gone
+	// from Order may still have pods, with Origins that name it: they are wanted
+	// until a REMOVE says otherwise, which comes when every source in Order has
+	// answered as it is configured now.
 	Order []string
-	// Source is the state of the source whose snapshot caused this update. A
-	// change may concern a pod of another source (the loser of a name conflict
-	// that takes over).
+	// Source is the state of the source whose snapshot caused this update. Its
+	// Name is "" when none did: the configuration was read again, and there is no
+	// state to note. It may name a source that is not in Order, whose end is under
+	// way. A change may concern a pod of another source: the loser of a name
+	// conflict that takes over, or a pod that sees this source's objects.
 	Source SourceState
 }
 
-// Change is one operation on one pod.
+// Change is one operation on one pod. The pod is as it is now, its Objects
+// included, but for REMOVE: then it is as it was told last, with the objects that
+// it had then.
 type Change struct {
 	Op  Op
 	Pod Pod
 }
 
-// SourceState is what the agent must know of a source to judge orphans.
+// SourceState is what the agent must know of a source to judge orphans. A source
+// that is started anew under its name keeps what it once was: it has been live.
+// It has a state from when it first speaks; one in Order that has none has
+// neither been live nor attempted anything.
 type SourceState struct {
 	Name      string
 	Live      bool            // has delivered at least one live snapshot
@@ -66,13 +79,18 @@ type SourceState struct {
 	Taken     time.Time
 }
 
-// Status is one source as `podstead get sources` shows it.
+// Status is one source as `podstead get sources` shows it. Objects that are not
+// in force, since an earlier place has their name or since they were immutable
+// and have changed, are named in the warnings of their units.
 type Status struct {
 	Snapshot
 	// LastSuccess is when the source last delivered a live snapshot without faults of its own place.
 	LastSuccess time.Time
 	// Losers are pods of this source whose full name another source or an earlier place holds.
 	Losers []Loser
+	// Retired is true of a source that is not configured any more and whose pods
+	// stay until every configured source has answered.
+	Retired bool
 }
 
 // Loser is a pod that is not run because an earlier place holds its full name.

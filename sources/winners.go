@@ -17,16 +17,17 @@ type fullName struct{ namespace, name string }
 
 // winners decides which pods run: of all that claim one full name the first,
 // over the sources in the given order and within a source in the order of its
-// snapshot. It returns them in that order, and the claims that were lost.
-func winners(order []string, snapshots map[string]Snapshot) (won []Pod, lost []claim) {
+// snapshot. It returns them in that order, and the claims that were lost. The
+// pods have no objects yet.
+func winners(order []Member, world map[string]said) (won []Pod, lost []claim) {
 	total := 0
-	for _, s := range snapshots {
-		total += len(s.Pods)
+	for _, m := range order {
+		total += len(world[m.Name].Pods)
 	}
 	holder := make(map[fullName]int, total)
 	won = make([]Pod, 0, total)
-	for _, source := range order {
-		pods := snapshots[source].Pods
+	for _, m := range order {
+		pods := world[m.Name].Pods
 		for i := range pods {
 			key := fullName{pods[i].Namespace, pods[i].Name}
 			if first, taken := holder[key]; taken {
