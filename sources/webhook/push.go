@@ -125,8 +125,7 @@ func (p push) matches(t Target) bool {
 // moves reports whether the push may change what the ref stands for.
 func (p push) moves(ref string) bool {
 	short := shortRef(ref)
-	switch {
-	case ref == "" || p.ref == "" || short == shortRef(p.ref):
+	if ref == "" || p.ref == "" || short == shortRef(p.ref) {
 		return true
 	}
 	return isCommit(short) && slices.ContainsFunc(p.commits, func(id string) bool { return strings.HasPrefix(id, strings.ToLower(short)) })

@@ -3,11 +3,19 @@ package webhook
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/hex"
+	"encoding/pem"
 	"io"
 	"log/slog"
+	"math/big"
 	"net"
 	"net/http"
 	"net/url"
@@ -350,6 +358,53 @@ func TestClientsThatSayNothingKeepNobodyOutForLong(t *testing.T) {
 	if err := <-accepted; err == nil {
 		t.Error("accepts after its end")
 	}
+}
+
+func TestHTTPSWithACertificateThatIsRenewed(t *testing.T) {
+	dir := t.TempDir()
+	r := newRig(t)
+	r.cfg.CertFile, r.cfg.KeyFile = filepath.Join(dir, "crt"), filepath.Join(dir, "key")
+	certify(t, r.cfg, "first")
+	r.start()
+	served := func() string {
+		conn, err := tls.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(r.url, "http://"), "/hook"), &tls.Config{InsecureSkipVerify: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		return conn.ConnectionState().PeerCertificates[0].Subject.CommonName
+	}
+	if name := served(); name != "first" {
+		t.Errorf("serves %s", name)
+	}
+	certify(t, r.cfg, "the second")
+	if name := served(); name != "the second" {
+		t.Errorf("serves %s", name)
+	}
+	write(t, r.cfg.CertFile, "half")
+	if name := served(); name != "the second" {
+		t.Errorf("serves %s", name)
+	}
+}
+
+// certify writes a certificate of that name.
+func certify(t *testing.T, cfg Config, name string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkcs, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, cfg.CertFile, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
+	write(t, cfg.KeyFile, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs})))
 }
 
 func TestAddressesOfOneRepository(t *testing.T) {
