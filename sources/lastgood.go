@@ -35,6 +35,9 @@ type goodUnit struct {
 	sum  digest
 }
 
+// full is the whole digest, as the index names files.
+func (d digest) full() string { return "sha256:" + hex.EncodeToString(d[:]) }
+
 func newGoodUnit(name string, data []byte) goodUnit {
 	return goodUnit{Name: name, Data: data, sum: sha256.Sum256(data)}
 }
@@ -179,7 +182,7 @@ func (s *goodStore) save(ctx context.Context, set goodSet) error {
 			return fmt.Errorf("save last good version of %s: %w", u.Name, err)
 		}
 		wanted[u.sum] = true
-		index.Units = append(index.Units, indexUnit{Name: u.Name, Revision: "sha256:" + hex.EncodeToString(u.sum[:])})
+		index.Units = append(index.Units, indexUnit{Name: u.Name, Revision: u.sum.full()})
 	}
 	data, err := json.MarshalIndent(index, "", "  ")
 	if err != nil {

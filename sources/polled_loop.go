@@ -170,7 +170,7 @@ func (l *pollLoop) look(ctx context.Context, asked []syncAsk) {
 	}
 	if err != nil {
 		if ctx.Err() == nil && limited.Err() != nil {
-			err = fmt.Errorf("has not answered within %v: %w", l.cfg.limit, err)
+			err = fmt.Errorf("no whole answer within %v", l.cfg.limit)
 		}
 		l.fault, l.next = err.Error(), l.taken.Add(l.backoff.fail(a.retryAfter))
 		return

@@ -439,7 +439,7 @@ func TestLookThatNeverEnds(t *testing.T) {
 		if s := r.after(59 * time.Second); s.Attempted || !healthy(s) {
 			t.Errorf("%s", describe(s))
 		}
-		if s := r.after(2 * time.Second); !s.Attempted || !placeFaulty("has not answered within 1m0s")(s) {
+		if s := r.after(2 * time.Second); !s.Attempted || !placeFaulty("no whole answer within 1m0s")(s) {
 			t.Errorf("%s", describe(s))
 		}
 		r.after(firstBackoff)
