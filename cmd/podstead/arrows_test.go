@@ -70,6 +70,7 @@ func goroutines() []string {
 		"sources/gather_run.go", // every source, and who carries its snapshots
 		"sources/saver.go",      // writing last good sets
 
+		"cmd/podstead/sync_now.go",    // one look for each source
 		"sources/webhook/server.go",   // its dispatcher, and the HTTP server
 		"sources/webhook/dispatch.go", // one look for each source
 	}

@@ -16,6 +16,7 @@ import (
 type cli struct {
 	Run      runCmd      `cmd:"" help:"Run the pods of the given manifests on this machine's Docker engine, and keep them running."`
 	Get      getCmd      `cmd:"" help:"Show pods, sources or events of the running agent."`
+	Sync     syncCmd     `cmd:"" help:"Make sources look at their places now, and say what came of it. Exit: 0 all in force, 1 not, 3 no agent is running."`
 	Logs     logsCmd     `cmd:"" help:"Print the log of a container."`
 	Status   statusCmd   `cmd:"" help:"Show on one screen whether all is well. Exit: 0 yes, 1 no, 3 no agent is running."`
 	Validate validateCmd `cmd:"" help:"Check manifests as the agent would, without an agent or an engine."`
@@ -28,6 +29,7 @@ const description = `podstead runs ordinary Kubernetes Pod manifests on a plain 
   sudo podstead get pods -A                                       what runs
   sudo podstead get sources                                       what is wanted, and what is wrong with it
   sudo podstead logs -f web                                       follow a pod's log
+  sudo podstead sync                                              look at every source now
   podstead validate web.yaml                                      check before you copy it there
 
 Copy a manifest into the folder and its pod starts; edit it and the pod is replaced; delete it and the pod goes.`
@@ -149,6 +151,6 @@ func (n namespaced) scope() string {
 
 // listing is how a list is shown.
 type listing struct {
-	Output string `short:"o" enum:",wide,json,yaml,name" default:"" placeholder:"wide|json|yaml|name" help:"More columns, or another form."`
-	Watch  bool   `short:"w" help:"Go on and show each change."`
+	Output form `short:"o" placeholder:"wide|json|yaml|name" help:"More columns, or another form."`
+	Watch  bool `short:"w" help:"Go on and show each change."`
 }

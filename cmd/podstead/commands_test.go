@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -47,6 +51,12 @@ func TestTheClientCommandsAgainstARunningAgent(t *testing.T) {
 		{"help", "get pods --help", 0, []string{"Usage: podstead get pods"}},
 		{"no command", "", exitConfig, []string{"podstead --help"}},
 		{"unknown flag", "get pods --colour", exitConfig, []string{"--colour"}},
+		{"unknown form", "get pods -o bogus", exitConfig, []string{`"bogus" is not one of wide, json, yaml, name`}},
+		{"unknown form of one thing", "status -o wide", exitConfig, []string{`"wide" is not one of json, yaml`}},
+		{"events of a pod that is not there", "get events nope", 0, []string{"No events found of nope in namespace default"}},
+		{"a tail that means nothing", "logs web --tail=-5", exitConfig, []string{"--tail: must be a number of lines, or -1 for all, is -5"}},
+		{"the whole log", "logs web --tail=-1", 0, []string{"hello\nworld\n"}},
+		{"the future of a log", "logs web --since=-5m --limit-bytes=-1", exitConfig, []string{"--since: must not be below 0, is -5m0s", "--limit-bytes: must not be below 0"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -80,6 +90,29 @@ func TestStatusTellsWhatIsNotWell(t *testing.T) {
 	code, out, _ = b.command("status")
 	if code != exitFailed || !strings.Contains(out, "not reachable") {
 		t.Errorf("code %d with the engine down\n%s", code, out)
+	}
+}
+
+func TestStatusOfAHungEngineWaitsForItOnce(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	b.engine.Freeze()
+	defer b.engine.Thaw()
+	began := time.Now()
+	code, out, _ := b.command("status")
+	if took := time.Since(began); code != exitFailed || took > 3500*time.Millisecond {
+		t.Errorf("code %d after %s\n%s", code, took, out)
+	}
+}
+
+func TestAnEngineThatRefusesSaysWhatHelps(t *testing.T) {
+	for _, err := range []error{errors.New("dial unix /var/run/docker.sock: connect: permission denied"), fmt.Errorf("ask: %w", fs.ErrPermission)} {
+		if text := engineHint(err); !strings.Contains(text, "run podstead as root") {
+			t.Error(text)
+		}
+	}
+	if text := engineHint(errors.New("refused")); text != "refused" {
+		t.Error(text)
 	}
 }
 

@@ -27,10 +27,19 @@ type Config struct {
 	Socket         string // of the local API
 	Hostname       string // explicit node name; "" for the host's
 	NodeLabels     map[string]string
-	DockerEndpoint string   // "" for DOCKER_HOST, else the engine's usual socket
-	Manifests      []string // folders and files, absolute, in order of precedence
+	DockerEndpoint string // "" for DOCKER_HOST, else the engine's usual socket
+	File           string // configuration file that was read; "" for none
+
+	// Sources, in order of precedence.
+	Manifests       []string // folders and files, absolute
+	HTTP            httpSpec // the kubelet's URL; none without URL
+	Git             gitSpec  // the flags' repository; none without URL
+	GitPollInterval time.Duration
+	Listed          []sourceSpec // the configuration file's list
+	Webhook         *webhookSpec // nil for none
 
 	FileCheckFrequency  time.Duration // safety rescan of a folder
+	HTTPCheckFrequency  time.Duration // poll of a URL
 	SyncFrequency       time.Duration // resync of all pods
 	MaxPods             int
 	SerializeImagePulls bool
@@ -51,6 +60,8 @@ func defaults() Config {
 	return Config{
 		RootDir:             defaultRootDir,
 		FileCheckFrequency:  20 * time.Second,
+		HTTPCheckFrequency:  20 * time.Second,
+		GitPollInterval:     time.Minute,
 		SyncFrequency:       5 * time.Minute,
 		MaxPods:             110,
 		SerializeImagePulls: true,
@@ -79,6 +90,8 @@ func (c Config) Validate() error {
 	var f faults
 	f.check(c.MaxPods >= 1, "--max-pods (maxPods)", "must be at least 1, is %d", c.MaxPods)
 	f.check(c.FileCheckFrequency > 0, "--file-check-frequency (fileCheckFrequency)", "must be above 0, is %s", c.FileCheckFrequency)
+	f.check(c.HTTPCheckFrequency > 0, "--http-check-frequency (httpCheckFrequency)", "must be above 0, is %s", c.HTTPCheckFrequency)
+	f.check(c.GitPollInterval > 0, "--git-poll-interval", "must be above 0, is %s", c.GitPollInterval)
 	f.check(c.SyncFrequency > 0, "--sync-frequency (syncFrequency)", "must be above 0, is %s", c.SyncFrequency)
 	f.check(c.LogMaxSize > 0, "--container-log-max-size (containerLogMaxSize)", "must be above 0, is %d", c.LogMaxSize)
 	f.check(c.LogMaxFiles >= 2, "--container-log-max-files (containerLogMaxFiles)", "must be at least 2, is %d: one file cannot be rotated", c.LogMaxFiles)
@@ -124,8 +137,12 @@ func (c Config) checkNode(f *faults) {
 
 // describe is one line for the log: what a user needs to see of the configuration.
 func (c Config) describe() []any {
+	var places []string
+	for _, s := range c.sources() {
+		places = append(places, s.Name+"="+s.place())
+	}
 	return []any{
-		"rootDir", c.RootDir, "manifests", fmt.Sprint(c.Manifests), "maxPods", c.MaxPods,
+		"rootDir", c.RootDir, "config", c.File, "sources", fmt.Sprint(places), "maxPods", c.MaxPods,
 		"syncFrequency", c.SyncFrequency, "fileCheckFrequency", c.FileCheckFrequency,
 	}
 }

@@ -23,7 +23,8 @@ const maxConfigFile = 1 << 20
 // honoured are the fields of a KubeletConfiguration that podstead acts on.
 func honoured() []string {
 	return []string{
-		"apiVersion", "kind", "staticPodPath", "fileCheckFrequency", "syncFrequency",
+		"apiVersion", "kind", "staticPodPath", "staticPodURL", "staticPodURLHeader",
+		"fileCheckFrequency", "httpCheckFrequency", "syncFrequency",
 		"maxPods", "serializeImagePulls", "containerLogMaxSize", "containerLogMaxFiles",
 	}
 }
@@ -35,6 +36,8 @@ func formerFields() []string { return []string{"configTrialDuration", "logFormat
 // fileConfig is a configuration file that has been read.
 type fileConfig struct {
 	kubelet  kubelet.KubeletConfiguration
+	document document
+	written  decoder  // where the document's fields stand
 	warnings []string // set fields without an effect
 }
 
@@ -45,6 +48,7 @@ func (f fileConfig) apply(c *Config) error {
 	if k.StaticPodPath != "" {
 		c.Manifests = []string{k.StaticPodPath}
 	}
+	f.applySources(c)
 	if d := k.FileCheckFrequency.Duration; d != 0 {
 		c.FileCheckFrequency = d
 	}
@@ -70,6 +74,24 @@ func (f fileConfig) apply(c *Config) error {
 	return bad.err()
 }
 
+// applySources lays over c what the file says of URLs, and its own sources.
+func (f fileConfig) applySources(c *Config) {
+	k := f.kubelet
+	if d := k.HTTPCheckFrequency.Duration; d != 0 {
+		c.HTTPCheckFrequency = d
+	}
+	c.HTTP.URL = k.StaticPodURL
+	for name, values := range k.StaticPodURLHeader {
+		if c.HTTP.Headers == nil {
+			c.HTTP.Headers = headerSpec{}
+		}
+		for _, value := range values {
+			c.HTTP.Headers[name] = append(c.HTTP.Headers[name], secret(value))
+		}
+	}
+	c.Listed, c.Webhook = f.document.Sources, f.document.Webhook
+}
+
 // readConfigFile reads a file strictly; the error holds every fault, with line
 // and column.
 func readConfigFile(path string) (fileConfig, error) {
@@ -88,112 +110,120 @@ func readConfigFile(path string) (fileConfig, error) {
 	return decodeConfig(path, data)
 }
 
-// decodeConfig reads the one KubeletConfiguration of a file.
+// decodeConfig reads the documents of a file: a KubeletConfiguration, a
+// Configuration, or both in any order.
 func decodeConfig(path string, data []byte) (fileConfig, error) {
-	doc, err := onlyDocument(path, data)
-	if err != nil {
-		return fileConfig{}, err
-	}
-	raw, err := yaml.YAMLToJSONStrict(doc)
-	if err != nil {
-		return fileConfig{}, fmt.Errorf("%s: %w", path, err)
-	}
-	var values map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &values); err != nil {
-		return fileConfig{}, fmt.Errorf("%s: not an object with fields", path)
-	}
-	if err := checkKind(path, values); err != nil {
-		return fileConfig{}, err
-	}
-	return decodeFields(path, values, keyPlaces(doc))
-}
-
-// onlyDocument returns the document of the file that is not empty, moved to the
-// line where it stood so that later errors name it.
-func onlyDocument(path string, data []byte) ([]byte, error) {
-	var found []byte
-	line := 0
+	out := fileConfig{written: decoder{file: path}}
+	var bad []error
+	seen := map[string]int{}
 	for _, doc := range splitDocuments(data) {
-		at := line
-		line += bytes.Count(doc, []byte("\n"))
 		var node yamlnode.Node
-		if err := yamlnode.Unmarshal(doc, &node); err != nil {
-			return nil, fmt.Errorf("%s: document at line %d: %w", path, at+1, err)
+		if err := yamlnode.Unmarshal(doc.text, &node); err != nil {
+			bad = append(bad, fmt.Errorf("%s: document at line %d: %w", path, doc.line, err))
+			continue
 		}
 		if len(node.Content) == 0 || node.Content[0].Tag == "!!null" {
 			continue
 		}
-		if found != nil {
-			return nil, fmt.Errorf("%s:%d: a second document is not read by this version: "+
-				"kind Configuration of podstead/v1alpha1 (named sources) comes with a later one; keep one KubeletConfiguration", path, at+1)
+		kind, err := kindOf(path, doc.line, node.Content[0])
+		if first := seen[kind]; err == nil && first > 0 {
+			err = fmt.Errorf("%s:%d: a second %s; the first is at line %d", path, doc.line, kind, first)
 		}
-		found = append(bytes.Repeat([]byte("\n"), at), doc...)
+		if err != nil {
+			bad = append(bad, err)
+			continue
+		}
+		seen[kind] = doc.line
+		bad = append(bad, out.decode(path, kind, doc.text, node.Content[0]))
 	}
-	if found == nil {
-		return nil, fmt.Errorf("%s: holds no configuration", path)
+	if len(seen) == 0 && errors.Join(bad...) == nil {
+		return out, fmt.Errorf("%s: holds no configuration", path)
 	}
-	return found, nil
+	return out, errors.Join(bad...)
+}
+
+// decode reads one document of the file.
+func (f *fileConfig) decode(path, kind string, text []byte, root *yamlnode.Node) error {
+	if kind == documentKind {
+		f.document = *f.written.document(root)
+		return f.written.err()
+	}
+	raw, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &values); err != nil {
+		return fmt.Errorf("%s: not an object with fields", path)
+	}
+	return f.decodeFields(path, values, keyPlaces(root))
+}
+
+// kindOf is the kind of a document that can be read.
+func kindOf(path string, line int, root *yamlnode.Node) (string, error) {
+	if root.Kind != yamlnode.MappingNode {
+		return "", fmt.Errorf("%s:%d: not an object with fields", path, line)
+	}
+	meta := map[string]string{}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		meta[root.Content[i].Value] = root.Content[i+1].Value
+	}
+	want := map[string]string{documentKind: documentVersion, "KubeletConfiguration": kubelet.SchemeGroupVersion.String()}
+	if version, known := want[meta["kind"]]; known && version == meta["apiVersion"] {
+		return meta["kind"], nil
+	}
+	return "", fmt.Errorf("%s:%d: is apiVersion %q, kind %q; must be %s, KubeletConfiguration or %s, %s", path, line,
+		meta["apiVersion"], meta["kind"], want["KubeletConfiguration"], documentVersion, documentKind)
+}
+
+// part is one document of a file, moved to the line where it stood so that
+// errors name it.
+type part struct {
+	text []byte
+	line int // where it begins
 }
 
 // splitDocuments cuts at the lines that begin with ---; such a line becomes an
 // empty one of the document it opens.
-func splitDocuments(data []byte) [][]byte {
-	var docs [][]byte
-	var doc []byte
-	for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
-		rest, marker := bytes.CutPrefix(line, []byte("---"))
-		if marker && len(bytes.TrimLeft(rest, " \t\r\n")) != len(rest) || marker && len(rest) == 0 {
+func splitDocuments(data []byte) []part {
+	var docs []part
+	doc, line := part{line: 1}, 0
+	for text := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
+		line++
+		rest, marker := bytes.CutPrefix(text, []byte("---"))
+		if marker && (len(rest) == 0 || len(bytes.TrimLeft(rest, " \t\r\n")) != len(rest)) {
 			docs = append(docs, doc)
-			doc = append([]byte(nil), rest...)
+			doc = part{text: append(bytes.Repeat([]byte("\n"), line-1), rest...), line: line}
 			continue
 		}
-		doc = append(doc, line...)
+		doc.text = append(doc.text, text...)
 	}
 	return append(docs, doc)
 }
 
-func checkKind(path string, values map[string]json.RawMessage) error {
-	var meta struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-	}
-	for key, into := range map[string]*string{"apiVersion": &meta.APIVersion, "kind": &meta.Kind} {
-		_ = json.Unmarshal(values[key], into) // what is not text is not what is wanted either
-	}
-	want := kubelet.SchemeGroupVersion.String()
-	switch {
-	case meta.Kind == "Configuration" && strings.HasPrefix(meta.APIVersion, "podstead/"):
-		return fmt.Errorf("%s: kind Configuration of %s (named sources) is not read by this version; give sources with --pod-manifest-path", path, meta.APIVersion)
-	case meta.APIVersion != want || meta.Kind != "KubeletConfiguration":
-		return fmt.Errorf("%s: is apiVersion %q, kind %q; must be %s, KubeletConfiguration", path, meta.APIVersion, meta.Kind, want)
-	}
-	return nil
-}
-
 // decodeFields decodes each field by itself, so that every fault is found, and
 // notes those that have no effect.
-func decodeFields(path string, values map[string]json.RawMessage, places map[string]string) (fileConfig, error) {
-	var out fileConfig
+func (f *fileConfig) decodeFields(path string, values map[string]json.RawMessage, places map[string]string) error {
 	var bad []error
-	fields := fieldsOf(reflect.ValueOf(&out.kubelet).Elem())
+	fields := fieldsOf(reflect.ValueOf(&f.kubelet).Elem())
 	effective := honoured()
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		place := path + places[key]
 		field, known := fields[key]
 		switch {
 		case slices.Contains(formerFields(), key):
-			out.warnings = append(out.warnings, fmt.Sprintf("%s: %s is of another Kubernetes release and has no effect in podstead", place, key))
+			f.warnings = append(f.warnings, fmt.Sprintf("%s: %s is of another Kubernetes release and has no effect in podstead", place, key))
 		case !known:
 			bad = append(bad, fmt.Errorf("%s: %s: unknown field%s", place, key, nearest(key, fields)))
 		default:
 			if err := yaml.UnmarshalStrict(values[key], field.Addr().Interface()); err != nil {
 				bad = append(bad, fmt.Errorf("%s: %s: %s", place, key, plainly(err)))
 			} else if !slices.Contains(effective, key) && !field.IsZero() {
-				out.warnings = append(out.warnings, fmt.Sprintf("%s: %s has no effect in podstead", place, key))
+				f.warnings = append(f.warnings, fmt.Sprintf("%s: %s has no effect in podstead", place, key))
 			}
 		}
 	}
-	return out, errors.Join(bad...)
+	return errors.Join(bad...)
 }
 
 // fieldsOf maps JSON names to the fields of a struct, those of embedded structs included.
@@ -233,15 +263,10 @@ func plainly(err error) string {
 }
 
 // keyPlaces gives :line:column of each top-level key.
-func keyPlaces(doc []byte) map[string]string {
+func keyPlaces(root *yamlnode.Node) map[string]string {
 	places := map[string]string{}
-	var node yamlnode.Node
-	if yamlnode.Unmarshal(doc, &node) != nil || len(node.Content) == 0 {
-		return places
-	}
-	pairs := node.Content[0].Content
-	for i := 0; i+1 < len(pairs); i += 2 {
-		places[pairs[i].Value] = fmt.Sprintf(":%d:%d", pairs[i].Line, pairs[i].Column)
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		places[root.Content[i].Value] = fmt.Sprintf(":%d:%d", root.Content[i].Line, root.Content[i].Column)
 	}
 	return places
 }

@@ -17,7 +17,22 @@ import (
 // not by kong, which would stop at the first bad value. Empty means not given.
 type runFlags struct {
 	PodManifestPath []string `name:"pod-manifest-path" env:"PODSTEAD_POD_MANIFEST_PATH" placeholder:"DIR|FILE" help:"Folder of Pod manifests, or one manifest file; repeat it for more (in the variable, separate them with commas). Earlier ones win a pod name. Default: /etc/podstead/manifests."`
-	Config          string   `name:"config" env:"PODSTEAD_CONFIG" placeholder:"FILE" help:"A KubeletConfiguration. Default: /etc/podstead/config.yaml when it exists and no source is given here."`
+	Config          string   `name:"config" env:"PODSTEAD_CONFIG" placeholder:"FILE" help:"A KubeletConfiguration, a Configuration of podstead/v1alpha1 (docs/configuration.md), or both in one file. Default: /etc/podstead/config.yaml when it exists and no source is given here."`
+
+	ManifestURL        string   `name:"manifest-url" env:"PODSTEAD_MANIFEST_URL" placeholder:"URL" help:"Ask this URL for manifests (one Pod, a List, or several documents) every --http-check-frequency. Its pods are held to policy edge; more settings and more URLs in the configuration file."`
+	ManifestURLHeader  []string `name:"manifest-url-header" env:"PODSTEAD_MANIFEST_URL_HEADER" placeholder:"NAME:VALUE" help:"Header to send to --manifest-url, like 'Authorization:Bearer abc'; repeat it, or separate several with commas. Values are never shown."`
+	HTTPCheckFrequency string   `name:"http-check-frequency" env:"PODSTEAD_HTTP_CHECK_FREQUENCY" placeholder:"20s" help:"How often URLs are asked."`
+
+	GitURL                  string   `name:"git-url" env:"PODSTEAD_GIT_URL" placeholder:"URL" help:"Follow this git repository: https://host/path, ssh://user@host/path, user@host:path or file:///path. Its pods are held to policy edge; more settings and more repositories in the configuration file."`
+	GitRef                  string   `name:"git-ref" env:"PODSTEAD_GIT_REF" placeholder:"BRANCH|TAG|COMMIT" help:"What to follow; $(NODE_NAME) and $(NODE_LABEL:key) are filled in. Default: the server's HEAD."`
+	GitPath                 []string `name:"git-path" env:"PODSTEAD_GIT_PATH" placeholder:"DIR|FILE" help:"Folder or file of the repository to read, with all below it, like nodes/$(NODE_NAME); repeat it for more. Default: the whole repository."`
+	GitPollInterval         string   `name:"git-poll-interval" env:"PODSTEAD_GIT_POLL_INTERVAL" placeholder:"1m" help:"How often the repository is asked whether its ref has moved."`
+	GitUsername             string   `name:"git-username" env:"PODSTEAD_GIT_USERNAME" placeholder:"NAME" help:"User name for https."`
+	GitPasswordFile         string   `name:"git-password-file" env:"PODSTEAD_GIT_PASSWORD_FILE" placeholder:"FILE" help:"File that holds the password or token for https; read again when it changes."`
+	GitSSHKey               string   `name:"git-ssh-key" env:"PODSTEAD_GIT_SSH_KEY" placeholder:"FILE" help:"Private key for ssh."`
+	GitSSHKeyPassphraseFile string   `name:"git-ssh-key-passphrase-file" env:"PODSTEAD_GIT_SSH_KEY_PASSPHRASE_FILE" placeholder:"FILE" help:"File that holds the passphrase of --git-ssh-key."`
+	GitKnownHosts           string   `name:"git-known-hosts" env:"PODSTEAD_GIT_KNOWN_HOSTS" placeholder:"FILE" help:"Host keys to accept, as ssh-keyscan prints them; never written. Default: /etc/podstead/known_hosts, else the user's and the system's."`
+	GitCAFile               string   `name:"git-ca-file" env:"PODSTEAD_GIT_CA_FILE" placeholder:"FILE" help:"Certificates to trust for https instead of the system's."`
 
 	RootDir          string `name:"root-dir" env:"PODSTEAD_ROOT_DIR" placeholder:"DIR" help:"Where records, volumes and last good manifests are kept. Default: /var/lib/podstead."`
 	Socket           string `name:"socket" env:"PODSTEAD_SOCKET" placeholder:"PATH" help:"Unix socket of the local API. Default: /run/podstead/podstead.sock, or ROOT-DIR/run/podstead.sock when the root-dir is not the default."`
@@ -69,6 +84,7 @@ func (r runFlags) apply(c *Config) error {
 	if len(r.PodManifestPath) > 0 {
 		c.Manifests = r.PodManifestPath
 	}
+	r.applySources(c, &f)
 	set(&f, "node-labels", r.NodeLabels, &c.NodeLabels, parseLabels)
 	set(&f, "pod-cidr", r.PodCIDR, &c.PodCIDR, parsePrefix)
 	set(&f, "max-pods", r.MaxPods, &c.MaxPods, parseCount)
@@ -81,6 +97,41 @@ func (r runFlags) apply(c *Config) error {
 	set(&f, "runonce-timeout", r.RunOnceTimeout, &c.OnceTimeout, parseDuration)
 	set(&f, "log-level", r.LogLevel, &c.LogLevel, parseLevel)
 	return f.err()
+}
+
+// applySources lays the flags of URLs and repositories over c.
+func (r runFlags) applySources(c *Config, f *faults) {
+	setText(r.ManifestURL, &c.HTTP.URL)
+	set(f, "http-check-frequency", r.HTTPCheckFrequency, &c.HTTPCheckFrequency, parseDuration)
+	set(f, "git-poll-interval", r.GitPollInterval, &c.GitPollInterval, parseDuration)
+	if len(r.ManifestURLHeader) > 0 {
+		c.HTTP.Headers = headerSpec{}
+	}
+	for i, text := range r.ManifestURLHeader {
+		name, value, ok := strings.Cut(text, ":")
+		name = strings.TrimSpace(name)
+		if !ok || name == "" { // what it is may be a secret
+			f.add("--manifest-url-header", "number %d is not of the form NAME:VALUE (from the flag or $PODSTEAD_MANIFEST_URL_HEADER)", i+1)
+			continue
+		}
+		c.HTTP.Headers[name] = append(c.HTTP.Headers[name], secret(strings.TrimSpace(value)))
+	}
+	setText(r.GitURL, &c.Git.URL)
+	setText(r.GitRef, &c.Git.Ref)
+	setText(r.GitUsername, &c.Git.Username)
+	setText(r.GitPasswordFile, &c.Git.PasswordFile)
+	setText(r.GitSSHKey, &c.Git.SSHKeyFile)
+	setText(r.GitSSHKeyPassphraseFile, &c.Git.SSHKeyPassphraseFile)
+	setText(r.GitKnownHosts, &c.Git.KnownHostsFile)
+	setText(r.GitCAFile, &c.Git.CAFile)
+	if len(r.GitPath) > 0 {
+		c.Git.Paths = r.GitPath
+	}
+}
+
+// givesSources reports whether a flag or a variable names a source.
+func (r runFlags) givesSources() bool {
+	return len(r.PodManifestPath) > 0 || r.ManifestURL != "" || r.GitURL != ""
 }
 
 func setText(text string, into *string) {

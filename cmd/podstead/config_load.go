@@ -15,13 +15,21 @@ func loadConfig(flags runFlags, etc string) (Config, []string, error) {
 	c := defaults()
 	// What could be read of a faulty file is applied all the same, so that values
 	// out of range are told together with fields that are not known.
-	file, err := configFile(flags, etc)
+	file, err := configFile(flags, etc, &c.File)
 	bad := []error{err, file.apply(&c), flags.apply(&c)}
-	if len(c.Manifests) == 0 {
+	if len(c.sources()) == 0 {
 		c.Manifests = []string{filepath.Join(etc, "manifests")}
 	}
 	c.settlePaths()
-	bad = append(bad, c.Validate())
+	told := len(file.written.faults)
+	bad = append(bad, c.Validate(), c.checkSources(&file.written))
+	if c.Webhook != nil {
+		c.Webhook.check(file.written.fault)
+	}
+	bad = append(bad, file.written.faults[told:]...)
+	if errors.Join(bad...) == nil {
+		bad = append(bad, c.trySources())
+	}
 	if err := errors.Join(bad...); err != nil {
 		return Config{}, nil, &configError{err}
 	}
@@ -30,18 +38,28 @@ func loadConfig(flags runFlags, etc string) (Config, []string, error) {
 
 // configFile reads the named file, or the default one when it exists and no
 // source was given by flag or variable.
-func configFile(flags runFlags, etc string) (fileConfig, error) {
-	if flags.Config != "" {
-		return readConfigFile(flags.Config)
-	}
-	if len(flags.PodManifestPath) > 0 {
+func configFile(flags runFlags, etc string, used *string) (fileConfig, error) {
+	path := configPath(flags, etc)
+	if path == "" {
 		return fileConfig{}, nil
 	}
-	byDefault := filepath.Join(etc, "config.yaml")
-	if _, err := os.Stat(byDefault); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(path); flags.Config == "" && errors.Is(err, fs.ErrNotExist) {
 		return fileConfig{}, nil
 	}
-	return readConfigFile(byDefault)
+	*used = path
+	return readConfigFile(path)
+}
+
+// configPath is where a configuration file is, or would be looked for; "" when
+// none is wanted.
+func configPath(flags runFlags, etc string) string {
+	switch {
+	case flags.Config != "":
+		return absolute(flags.Config)
+	case flags.givesSources():
+		return ""
+	}
+	return filepath.Join(etc, "config.yaml")
 }
 
 // settlePaths makes paths absolute. One that cannot be stays as it is, for
@@ -54,6 +72,14 @@ func (c *Config) settlePaths() {
 		paths[i] = absolute(path)
 	}
 	c.Manifests = paths
+	settled := sourceSpec{HTTP: &c.HTTP, Git: &c.Git}
+	settled.settle()
+	for i := range c.Listed {
+		c.Listed[i].settle()
+	}
+	if c.Webhook != nil {
+		c.Webhook.settle()
+	}
 }
 
 func absolute(path string) string {

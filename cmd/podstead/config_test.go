@@ -69,25 +69,39 @@ func TestEveryFlagAndFieldArrives(t *testing.T) {
 		"--pod-manifest-path", "/m/a", "--pod-manifest-path=/m/b.yaml", "--root-dir", root, "--hostname-override", "edge",
 		"--node-labels", "zone=a, tier=", "--docker-endpoint", "/run/d.sock", "--pod-cidr=10.9.0.0/24", "--max-pods=7",
 		"--file-check-frequency=3s", "--sync-frequency=4m", "--serialize-image-pulls=false", "--container-log-max-size=1Mi",
-		"--container-log-max-files=3", "--once", "--runonce-timeout=9s", "-o", "json", "--log-level=debug", "--log-format=json"), t.TempDir())
+		"--container-log-max-files=3", "--once", "--runonce-timeout=9s",
+		"--manifest-url=https://u/p", "--manifest-url-header=A: x,B:y", "--manifest-url-header", "A:z", "--http-check-frequency=5s",
+		"--git-url=https://me@h/r", "--git-ref=v1", "--git-path=a", "--git-path=b", "--git-poll-interval=7s", "--git-username=me", "--git-password-file=/pw",
+		"--git-ca-file=/ca", "-o", "json", "--log-level=debug", "--log-format=json"), t.TempDir())
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
 	want := "{RootDir:" + root + " Socket:" + root + "/run/podstead.sock Hostname:edge NodeLabels:map[tier: zone:a] DockerEndpoint:unix:///run/d.sock " +
-		"Manifests:[/m/a /m/b.yaml] FileCheckFrequency:3s SyncFrequency:4m0s MaxPods:7 SerializeImagePulls:false LogMaxSize:1048576 LogMaxFiles:3 " +
+		"File: Manifests:[/m/a /m/b.yaml] HTTP:{URL:https://u/p Headers:map[A:[[hidden] [hidden]] B:[[hidden]]] BasicAuth:<nil> BearerTokenFile: CAFile: ClientCertFile: ClientKeyFile: " +
+		"Proxy: Timeout:0 IdleTimeout:0 MaxBodySize:0} Git:{URL:https://me@h/r Ref:v1 Paths:[a b] Include:[] Exclude:[] Username:me PasswordFile:/pw SSHKeyFile: SSHKeyPassphraseFile: " +
+		"KnownHostsFile: CAFile:/ca Timeout:0 MaxPackSize:0} GitPollInterval:7s Listed:[] Webhook:<nil> FileCheckFrequency:3s HTTPCheckFrequency:5s SyncFrequency:4m0s MaxPods:7 SerializeImagePulls:false LogMaxSize:1048576 LogMaxFiles:3 " +
 		"PodCIDR:10.9.0.0/24 Once:true OnceTimeout:9s OnceOutput:json LogLevel:DEBUG LogFormat:json}"
 	if text := fmt.Sprintf("%+v", got); text != want {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
+	if a := got.HTTP.Headers["A"]; len(a) != 2 || string(a[0]) != "x" || string(a[1]) != "z" {
+		t.Error("header A is not x, z")
+	}
+
+	got, _, err = loadConfig(parseRun(t, "--git-url=git@h:o/r", "--git-ssh-key=/key", "--git-ssh-key-passphrase-file=/pass", "--git-known-hosts=/kh"), t.TempDir())
+	if g := got.Git; err != nil || g.SSHKeyFile != "/key" || g.SSHKeyPassphraseFile != "/pass" || g.KnownHostsFile != "/kh" {
+		t.Errorf("from the ssh flags: %+v, %v", g, err)
+	}
 
 	file := write(t, t.TempDir(), "k.yaml", header+
-		"staticPodPath: /k/manifests\nfileCheckFrequency: 1m\nsyncFrequency: 2m\nserializeImagePulls: false\ncontainerLogMaxSize: 2Mi\ncontainerLogMaxFiles: 9\n")
+		"staticPodPath: /k/manifests\nstaticPodURL: http://k/p\nstaticPodURLHeader: {H: [v, w]}\nhttpCheckFrequency: 3m\nfileCheckFrequency: 1m\nsyncFrequency: 2m\nserializeImagePulls: false\ncontainerLogMaxSize: 2Mi\ncontainerLogMaxFiles: 9\n")
 	got, warnings, err = loadConfig(parseRun(t, "--config", file), t.TempDir())
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
 	if got.Manifests[0] != "/k/manifests" || got.FileCheckFrequency != time.Minute || got.SyncFrequency != 2*time.Minute ||
-		got.SerializeImagePulls || got.LogMaxSize != 2<<20 || got.LogMaxFiles != 9 || got.LogLevel != slog.LevelInfo {
+		got.SerializeImagePulls || got.LogMaxSize != 2<<20 || got.LogMaxFiles != 9 || got.LogLevel != slog.LevelInfo ||
+		got.HTTP.URL != "http://k/p" || len(got.HTTP.Headers["H"]) != 2 || got.HTTPCheckFrequency != 3*time.Minute {
 		t.Errorf("from the file: %+v", got)
 	}
 }
@@ -103,6 +117,9 @@ func TestWhereManifestsComeFrom(t *testing.T) {
 		{name: "nothing said", want: "ETC/manifests"},
 		{name: "the default file", byDefault: "staticPodPath: /from/file\n", want: "/from/file"},
 		{name: "the default file names none", byDefault: "maxPods: 3\n", want: "ETC/manifests"},
+		{name: "the default file lists sources", byDefault: "---\n" + documentHeader + "sources: [{name: u, http: {url: 'http://h/'}}]\n", want: ""},
+		{name: "a URL of a flag is a source too", byDefault: "maxPods: [broken\n", args: []string{"--manifest-url=http://h/"}, want: ""},
+		{name: "so is a repository", byDefault: "maxPods: [broken\n", args: []string{"--git-url=https://h/r"}, want: ""},
 		{name: "a flag leaves the default file unread", byDefault: "maxPods: [broken\n", args: []string{"--pod-manifest-path=/flag"}, want: "/flag"},
 		{name: "so does a variable", byDefault: "maxPods: [broken\n", env: "/v1,/v2", want: "/v1 /v2"},
 		{name: "a flag replaces staticPodPath", byDefault: "staticPodPath: /from/file\n", args: []string{"--config=ETC/config.yaml", "--pod-manifest-path=/flag"}, want: "/flag"},
@@ -137,7 +154,8 @@ func TestEveryFaultIsTold(t *testing.T) {
 	file := write(t, t.TempDir(), "k.yaml", header+"maxPod: 3\nmaxPods: many\nsyncFrequency: 5 minutes\nMaxPods: 3\ncontainerLogMaxSize: big\n")
 	_, _, err := loadConfig(parseRun(t, "--config", file, "--max-pods=many", "--sync-frequency=soon", "--serialize-image-pulls=maybe",
 		"--container-log-max-size=huge", "--container-log-max-files=1", "--node-labels=a", "--pod-cidr=10.0.0.1/8", "--docker-endpoint=npipe:x",
-		"--runonce-timeout=-1s", "--log-level=loud", "--log-format=xml", "--root-dir=/", "--pod-manifest-path=/a", "--pod-manifest-path=/a/", "-o", "table"), t.TempDir())
+		"--runonce-timeout=-1s", "--log-level=loud",
+		"--http-check-frequency=0s", "--git-poll-interval=x", "--manifest-url=ftp://h", "--manifest-url-header=hidden-value", "--git-url=https://u:p@h/r", "--git-ref=bad..ref", "--log-format=xml", "--root-dir=/", "--pod-manifest-path=/a", "--pod-manifest-path=/a/", "-o", "table"), t.TempDir())
 	var bad *configError
 	if !errors.As(err, &bad) {
 		t.Fatalf("error %v", err)
@@ -148,6 +166,8 @@ func TestEveryFaultIsTold(t *testing.T) {
 		"--container-log-max-files (containerLogMaxFiles): must be at least 2, is 1", `--node-labels: "a" is not of the form`, "--pod-cidr: must be",
 		"--docker-endpoint: must be", "--runonce-timeout: must be above 0", `--log-level: "loud"`, "--log-format: must be", "--root-dir: must be",
 		"/a is named twice", "--output: ",
+		"--http-check-frequency (httpCheckFrequency): must be above 0", "--git-poll-interval: ", "--manifest-url (staticPodURL): must be like https://",
+		"--manifest-url-header: number 1 is not of the form NAME:VALUE", "--git-url: must be like",
 	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("not told: %s", part)
@@ -155,6 +175,9 @@ func TestEveryFaultIsTold(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(err)
+	}
+	if strings.Contains(err.Error(), "hidden-value") {
+		t.Error("a header's value is told")
 	}
 }
 
@@ -165,8 +188,9 @@ func TestFilesOfOtherKindsAreRefused(t *testing.T) {
 		{"a list", "[]", "not an object"},
 		{"a pod", "apiVersion: v1\nkind: Pod\n", `is apiVersion "v1", kind "Pod"`},
 		{"another version", "apiVersion: kubelet.config.k8s.io/v1alpha1\nkind: KubeletConfiguration\n", "v1alpha1"},
-		{"our own kind", "apiVersion: podstead/v1alpha1\nkind: Configuration\n", "not read by this version"},
-		{"our own kind as well", header + "---\napiVersion: podstead/v1alpha1\nkind: Configuration\n", "k.yaml:3: a second document"},
+		{"our own kind of another version", "apiVersion: podstead/v1\nkind: Configuration\n", `is apiVersion "podstead/v1"`},
+		{"one kind twice", header + "---\n" + header, "k.yaml:3: a second KubeletConfiguration; the first is at line 1"},
+		{"our own kind twice", documentHeader + "---\n---\n" + documentHeader, "k.yaml:4: a second Configuration; the first is at line 1"},
 		{"a key twice", header + "maxPods: 1\nmaxPods: 2\n", "maxPods"},
 		{"a tab", header + "maxPods:\n\t- 1\n", "document at line 1"},
 		{"an effectless field of a wrong type", header + "cgroupsPerQOS: perhaps\n", ":3:1: cgroupsPerQOS"},

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -26,7 +27,7 @@ type getPodsCmd struct {
 
 // Run prints the pods, and with -w each change to them.
 func (c *getPodsCmd) Run(ctx context.Context, t terminal) error {
-	p := newPrinter(podView(), c.Output, c.AllNamespaces, t.out)
+	p := newPrinter(podView(), string(c.Output), c.AllNamespaces, t.out)
 	if c.Watch {
 		return c.client(t).WatchPods(ctx, func(change api.Change[v1.Pod]) error {
 			if !c.selects(&change.Object) {
@@ -84,7 +85,7 @@ type getEventsCmd struct {
 
 // Run prints the events, and with -w each new one.
 func (c *getEventsCmd) Run(ctx context.Context, t terminal) error {
-	p := newPrinter(eventView(), c.Output, c.AllNamespaces, t.out)
+	p := newPrinter(eventView(), string(c.Output), c.AllNamespaces, t.out)
 	client := c.client(t)
 	filter := api.EventFilter{Namespace: c.scope()}
 	if filter.Namespace == v1.NamespaceDefault {
@@ -113,10 +114,23 @@ func (c *getEventsCmd) Run(ctx context.Context, t terminal) error {
 		}
 	}
 	if len(events) == 0 && (c.Output == "" || c.Output == "wide") {
-		t.say("No events in the last hour (-A looks in all namespaces).")
+		c.sayNothing(t)
 		return nil
 	}
 	return p.all(events, time.Now())
+}
+
+// sayNothing answers an empty list with kubectl's words.
+func (c *getEventsCmd) sayNothing(t terminal) {
+	about := ""
+	if len(c.Names) > 0 {
+		about = " of " + strings.Join(c.Names, ", ")
+	}
+	where := "in namespace " + c.Namespace + " (-A looks in all namespaces)"
+	if c.AllNamespaces {
+		where = "in any namespace"
+	}
+	t.say("No events found%s %s in the last hour.", about, where)
 }
 
 // wanted says which events are asked for. Names as written are looked up, since
@@ -146,7 +160,7 @@ func (c *getEventsCmd) wanted(ctx context.Context, client *api.Client) (func(*v1
 
 type getSourcesCmd struct {
 	connection
-	Output string   `short:"o" enum:",wide,json,yaml,name" default:"" placeholder:"wide|json|yaml|name" help:"More columns, or another form."`
+	Output form     `short:"o" placeholder:"wide|json|yaml|name" help:"More columns, or another form."`
 	Names  []string `arg:"" optional:"" name:"NAME" help:"Only these sources."`
 }
 
@@ -160,7 +174,7 @@ func (c *getSourcesCmd) Run(ctx context.Context, t terminal) error {
 	if err != nil {
 		return err
 	}
-	if err := newPrinter(sourceView(), c.Output, false, t.out).all(sources, time.Now()); err != nil {
+	if err := newPrinter(sourceView(), string(c.Output), false, t.out).all(sources, time.Now()); err != nil {
 		return err
 	}
 	if c.Output == "" || c.Output == "wide" {

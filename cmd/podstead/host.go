@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	goruntime "runtime"
@@ -50,4 +53,19 @@ func hostIPs() []string {
 		return nil
 	}
 	return []string{ip.String()}
+}
+
+// engineHint is why the engine cannot be reached, with what helps where that is
+// known.
+func engineHint(err error) string {
+	text := err.Error()
+	if errors.Is(err, fs.ErrPermission) || strings.Contains(text, "permission denied") {
+		text += "; run podstead as root, or join the group that owns the socket (usually docker)"
+	}
+	return text
+}
+
+// engineEndpoint is where the engine is reached.
+func (c Config) engineEndpoint() string {
+	return cmp.Or(c.DockerEndpoint, os.Getenv("DOCKER_HOST"), "unix:///var/run/docker.sock")
 }

@@ -33,6 +33,7 @@ func (n *node) handlers() api.Handlers {
 		Events:        func(f api.EventFilter) []v1.Event { return n.recorder.List(events.Filter(f)) },
 		EventsChanged: n.recorder.Changed,
 		Sources:       n.sourceViews,
+		Sync:          n.sync,
 		Status:        n.statusView,
 		Version:       thisVersion,
 		Metrics:       promhttp.HandlerFor(n.registry, promhttp.HandlerOpts{}),
@@ -50,16 +51,17 @@ func (n *node) logs(ctx context.Context, req api.LogRequest, out io.Writer) erro
 }
 
 func (n *node) statusView(context.Context) (api.Status, error) {
-	endpoint := cmp.Or(n.cfg.DockerEndpoint, os.Getenv("DOCKER_HOST"), "unix:///var/run/docker.sock")
 	about, err := n.agent.Engine()
-	view := api.Engine{Endpoint: endpoint, Name: about.Name, Version: about.Version, APIVersion: about.APIVersion}
+	view := api.Engine{Endpoint: n.cfg.engineEndpoint(), Name: about.Name, Version: about.Version, APIVersion: about.APIVersion}
 	switch {
 	case err != nil:
-		view.Error = err.Error()
+		view.Error = engineHint(err)
 	case about.Name == "":
 		view.Error = "it has not answered yet"
 	}
+	configuration, hook := n.setup.configuration()
 	return api.Status{
+		Configuration: configuration, Webhook: hook,
 		Node: n.id.Name, NodeID: n.id.NodeID, Version: thisVersion().Version, PID: os.Getpid(),
 		Started: n.started, RootDir: n.cfg.RootDir, Engine: view,
 	}, nil
@@ -93,14 +95,17 @@ func (n *node) sourceViews(ctx context.Context) ([]api.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	places := map[string]string{}
-	for i, s := range n.sources {
-		places[s.Name()] = n.cfg.Manifests[i]
+	specs := map[string]sourceSpec{}
+	for _, s := range n.setup.sources() {
+		specs[s.Name] = s
 	}
 	views := make([]api.Source, len(all))
 	for i, s := range all {
 		views[i] = sourceViewOf(s)
-		views[i].Place = cmp.Or(views[i].Place, places[s.Source])
+		if spec, ok := specs[s.Source]; ok { // it may not have spoken yet
+			views[i].Place = cmp.Or(views[i].Place, spec.place())
+			views[i].Kind = cmp.Or(views[i].Kind, spec.kind())
+		}
 	}
 	return views, nil
 }
@@ -110,7 +115,11 @@ func sourceViewOf(s sources.Status) api.Source {
 	v := api.Source{
 		Name: s.Source, Kind: string(s.Kind), Place: s.Place, Revision: s.Revision, Pods: len(s.Pods) - len(s.Losers),
 		Live: s.Live, Attempted: s.Attempted, Taken: s.Taken, LastSuccess: s.LastSuccess, NextPoll: s.NextPoll,
-		Faults: faultViews(s.Faults),
+		Faults: faultViews(s.Faults), Held: s.Held, Retired: s.Retired,
+	}
+	for _, o := range s.Objects {
+		ref := o.Ref()
+		v.Objects = append(v.Objects, api.Object{Kind: ref.Kind, Name: ref.Namespace + "/" + ref.Name, Place: o.Place.String()})
 	}
 	for _, u := range s.Units {
 		unit := api.Unit{Name: u.Name, Revision: u.Revision, Faults: faultViews(u.Faults), Warnings: faultViews(u.Warnings)}
@@ -129,11 +138,15 @@ func sourceViewOf(s sources.Status) api.Source {
 // stateOf is the one word for a source: what is wrong comes before what is missing.
 func stateOf(v api.Source) api.SourceState {
 	switch {
+	case v.Retired:
+		return api.SourceRetired
 	case len(v.Problems()) > 0:
 		return api.SourceError
+	case v.Held != "":
+		return api.SourceHeld
 	case v.Live:
 		return api.SourceReady
-	case v.Pods > 0:
+	case v.Revision != "":
 		return api.SourceLastGood
 	}
 	return api.SourceWaiting

@@ -32,6 +32,9 @@ type logsCmd struct {
 
 // Run copies the log to the output.
 func (c *logsCmd) Run(ctx context.Context, t terminal) error {
+	if err := c.check(); err != nil {
+		return &exit{code: exitConfig, err: err}
+	}
 	client := c.client(t)
 	all, err := client.Pods(ctx)
 	if err != nil {
@@ -51,6 +54,16 @@ func (c *logsCmd) Run(ctx context.Context, t terminal) error {
 	}
 	req := api.LogRequest{Namespace: pod.Namespace, Pod: pod.Name, Container: container, Previous: c.Previous, LogOptions: c.options(time.Now())}
 	return client.Logs(ctx, req, t.out)
+}
+
+// check refuses, with all that is wrong, numbers that mean nothing.
+func (c *logsCmd) check() error {
+	var f faults
+	f.check(c.Tail >= -1, "--tail", "must be a number of lines, or -1 for all, is %d", c.Tail)
+	f.check(c.Since >= 0, "--since", "must not be below 0, is %s", c.Since)
+	f.check(c.LimitBytes >= 0, "--limit-bytes", "must not be below 0, is %d", c.LimitBytes)
+	f.check(c.Since == 0 || c.SinceTime.IsZero(), "--since", "cannot be together with --since-time")
+	return f.err()
 }
 
 func (c *logsCmd) options(now time.Time) runtime.LogOptions {

@@ -129,7 +129,7 @@ func (v onceView) state() string {
 func (v onceView) exitCode() int {
 	faulty, inForce, good := false, false, true
 	for _, s := range v.sources {
-		faulty = faulty || len(s.Problems()) > 0 || !s.Attempted
+		faulty = faulty || len(s.Problems()) > 0 || s.Held != "" || !s.Attempted
 		for _, u := range s.Units {
 			inForce = inForce || u.Revision != ""
 		}

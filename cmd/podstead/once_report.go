@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +27,8 @@ type onceReport struct {
 	Error    string       `json:"error,omitempty"` // why the engine could not be asked
 	Pods     []oncePod    `json:"pods"`
 	Sources  []api.Source `json:"sources"`
+
+	limit time.Duration // how long it was waited for
 }
 
 // tail is the end of one container's log.
@@ -40,8 +44,8 @@ func (n *node) report(ctx context.Context, view onceView, engineErr error) *once
 		defer cancel()
 		_, engineErr = n.engine.Engine(asked)
 	}
-	r := &onceReport{Node: n.id.Name, ExitCode: view.exitCode(), Pods: []oncePod{}, Sources: []api.Source{}}
-	r.Sources = append(r.Sources, view.sources...)
+	r := &onceReport{Node: n.id.Name, ExitCode: view.exitCode(), Pods: []oncePod{}, Sources: []api.Source{}, limit: n.cfg.OnceTimeout}
+	r.Sources = append(r.Sources, n.answered(view.sources)...)
 	for _, p := range view.pods {
 		if p.Result == resultWaiting {
 			p.Result = resultTimedOut
@@ -52,9 +56,26 @@ func (n *node) report(ctx context.Context, view onceView, engineErr error) *once
 		r.Pods = append(r.Pods, p)
 	}
 	if engineErr != nil {
-		r.ExitCode, r.Error = exitNoEngine, engineErr.Error()
+		r.ExitCode, r.Error = exitNoEngine, engineHint(engineErr)
 	}
 	return r
+}
+
+// answered adds to the sources that have not answered that they have not.
+func (n *node) answered(views []api.Source) []api.Source {
+	specs := n.setup.sources()
+	for i := range views {
+		v := &views[i]
+		if v.Attempted {
+			continue
+		}
+		if at := slices.IndexFunc(specs, func(s sourceSpec) bool { return s.Name == v.Name }); at >= 0 {
+			v.Place, v.Kind = cmp.Or(v.Place, specs[at].place()), cmp.Or(v.Kind, specs[at].kind())
+		}
+		v.Faults = append(v.Faults, api.Fault{Place: v.Place, Message: fmt.Sprintf("has not answered within %s", n.cfg.OnceTimeout)})
+		v.State = api.SourceError
+	}
+	return views
 }
 
 // tails reads the last lines of each container that is not well.
@@ -100,23 +121,34 @@ func (r *onceReport) print(t terminal, form string) error {
 		return err
 	}
 	for _, p := range r.Pods {
-		if err := p.printFault(t.out); err != nil {
+		if err := p.printFault(t.out, r.limit); err != nil {
 			return err
 		}
 	}
 	return printProblems(t.out, r.Sources, false)
 }
 
+// verdict says in words what became of a pod that is not good.
+func (p oncePod) verdict(limit time.Duration) string {
+	text := "Failed: " + p.Status
+	if p.Result == resultTimedOut {
+		text = fmt.Sprintf("not ready after %s: its status is %s", limit, p.Status)
+		if p.pod != nil && p.pod.Spec.RestartPolicy != v1.RestartPolicyAlways {
+			text = fmt.Sprintf("not finished after %s: its status is %s", limit, p.Status)
+		}
+	}
+	if p.Message != "" {
+		text += ": " + p.Message
+	}
+	return text
+}
+
 // printFault names a pod that is not good, why, and the last it said.
-func (p oncePod) printFault(out io.Writer) error {
+func (p oncePod) printFault(out io.Writer, limit time.Duration) error {
 	if p.Result.good() {
 		return nil
 	}
-	reason := p.Status
-	if p.Message != "" {
-		reason += ": " + p.Message
-	}
-	text := fmt.Sprintf("\npod %s/%s of %s: %s: %s\n", p.Namespace, p.Name, p.Manifest, p.Result, reason)
+	text := fmt.Sprintf("\npod %s/%s of %s: %s\n", p.Namespace, p.Name, p.Manifest, p.verdict(limit))
 	for _, l := range p.Log {
 		for _, line := range l.Lines {
 			text += fmt.Sprintf("  %s | %s\n", l.Container, line)

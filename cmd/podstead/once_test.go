@@ -88,7 +88,7 @@ func TestRunOnceGivesUpInTime(t *testing.T) {
 	b.drop("web.yaml", manifest("web", ""))
 	b.engine.Behave("web-n1/main", runtimetest.Exits(time.Millisecond, 1).Printing("no database"))
 	code, out := b.once()
-	if code != exitFailed || !strings.Contains(out, "TimedOut") || !strings.Contains(out, "no database") {
+	if code != exitFailed || !strings.Contains(out, "not ready after 500ms: its status is") || !strings.Contains(out, "no database") {
 		t.Errorf("code %d\n%s", code, out)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -19,10 +20,10 @@ import (
 	"github.com/podstead/podstead/agent/podspec"
 	"github.com/podstead/podstead/agent/status"
 	"github.com/podstead/podstead/agent/volumes"
-	"github.com/podstead/podstead/manifests"
 	"github.com/podstead/podstead/runtime"
 	"github.com/podstead/podstead/runtime/docker"
 	"github.com/podstead/podstead/sources"
+	"github.com/podstead/podstead/sources/webhook"
 )
 
 // farewell is how long what runs may take to end once it is told to: the agent
@@ -49,6 +50,10 @@ type surroundings struct {
 	host      host
 	runDir    string // memory-backed, root's alone
 	newEngine func(docker.Config) (engine, error)
+	// reload reads the configuration again; nil when nothing changes while the
+	// agent runs. hangup asks for it.
+	reload *rereading
+	hangup <-chan os.Signal
 }
 
 // node is everything that runs, wired but not started.
@@ -60,7 +65,11 @@ type node struct {
 	engine   engine
 	store    *status.Store
 	recorder *events.Recorder
-	sources  []sources.Source
+	setup    *setup
+	reload   *rereading
+	hangup   <-chan os.Signal
+	gatherer *sources.Gatherer
+	hook     *webhook.Server // nil for none
 	merger   *sources.Merger
 	agent    *agent.Agent
 	server   *api.Server
@@ -80,7 +89,7 @@ func run(ctx context.Context, cfg Config, out surroundings, once func(context.Co
 	if err != nil {
 		return err
 	}
-	n, err := assemble(cfg, id, out)
+	n, err := assemble(ctx, cfg, id, out)
 	if err != nil {
 		return err
 	}
@@ -89,9 +98,11 @@ func run(ctx context.Context, cfg Config, out surroundings, once func(context.Co
 }
 
 // assemble makes every part and connects it. Nothing is started.
-func assemble(cfg Config, id identity, out surroundings) (*node, error) {
+func assemble(ctx context.Context, cfg Config, id identity, out surroundings) (*node, error) {
 	n := &node{
 		cfg: cfg, id: id, log: out.logger, started: time.Now(), store: status.NewStore(),
+		setup: newSetup(cfg, time.Now()), reload: out.reload, hangup: out.hangup,
+		gatherer: sources.NewGatherer(sources.GathererConfig{Logger: out.logger}),
 		registry: prometheus.NewRegistry(),
 		recorder: events.New(events.Config{Node: id.Name, Logger: out.logger}),
 	}
@@ -100,10 +111,14 @@ func assemble(cfg Config, id identity, out surroundings) (*node, error) {
 	if n.engine, err = out.newEngine(n.dockerConfig()); err != nil {
 		return nil, fmt.Errorf("set up the engine: %w", err)
 	}
-	if n.sources, err = n.fileSources(); err != nil {
+	if err := n.gatherer.Apply(ctx, n.specs(cfg)); err != nil {
+		return nil, &configError{err}
+	}
+	told := &plights{recorder: n.recorder, known: map[string]plight{}}
+	n.merger = sources.NewMerger(sources.MergerConfig{Sources: n.members(cfg), Heard: told.hear, Logger: n.log})
+	if n.hook, err = n.newWebhook(); err != nil {
 		return nil, err
 	}
-	n.merger = sources.NewMerger(sources.MergerConfig{Sources: n.members(), Logger: n.log})
 	if n.agent, err = n.newAgent(filepath.Join(out.runDir, id.NodeID)); err != nil {
 		return nil, err
 	}
@@ -123,50 +138,13 @@ func (n *node) dockerConfig() docker.Config {
 	return c
 }
 
-// fileSources are one source for each configured folder or file: file, file-2, …
-func (n *node) fileSources() ([]sources.Source, error) {
-	var all []sources.Source
-	for i, path := range n.cfg.Manifests {
-		name := "file"
-		if i > 0 {
-			name = fmt.Sprintf("file-%d", i+1)
-		}
-		s, err := sources.NewFile(sources.FileConfig{
-			Name: name, Path: path, Rescan: n.cfg.FileCheckFrequency,
-			Node: manifests.Node{Name: n.id.Name, Labels: nodeLabels(n.id.Name, n.cfg.NodeLabels)},
-			Dir:  filepath.Join(n.cfg.RootDir, "sources", name), Logger: n.log,
-		})
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, s)
-	}
-	return all, nil
-}
-
-func (n *node) sourceNames() []string {
-	names := make([]string, len(n.sources))
-	for i, s := range n.sources {
-		names[i] = s.Name()
-	}
-	return names
-}
-
-func (n *node) members() []sources.Member {
-	all := make([]sources.Member, len(n.sources))
-	for i, s := range n.sources {
-		all[i] = sources.Member{Name: s.Name()}
-	}
-	return all
-}
-
 func (n *node) newAgent(runDir string) (*agent.Agent, error) {
 	clock, err := agent.SystemClock()
 	if err != nil {
 		return nil, err
 	}
 	return agent.New(agent.Config{
-		Node: podspec.Node{Name: n.id.Name}, HostIPs: hostIPs(), RootDir: n.cfg.RootDir, Sources: n.sourceNames(),
+		Node: podspec.Node{Name: n.id.Name}, HostIPs: hostIPs(), RootDir: n.cfg.RootDir, Sources: n.gatherer.Names(),
 		Resync: n.cfg.SyncFrequency, MaxPods: n.cfg.MaxPods, SerializeImagePulls: n.cfg.SerializeImagePulls,
 	}, agent.Deps{
 		Runtime: n.engine, Volumes: volumes.New(volumes.Config{Root: n.cfg.RootDir, Run: runDir, CanMount: n.engine.CanMount, Logger: n.log}), Events: n.recorder, Store: n.store,
@@ -202,14 +180,18 @@ func (n *node) run(ctx context.Context, once func(context.Context, *node)) error
 			return nil // it was told to end
 		})
 	}
-	for _, s := range n.sources {
-		part("source "+s.Name(), func() error { return s.Run(ctx, snapshots) })
-	}
+	part("gather sources", func() error { return n.gatherer.Run(ctx, snapshots) })
 	part("merge sources", func() error { return n.merger.Run(ctx, snapshots, updates) })
 	part("follow engine events", func() error { return n.engine.Run(ctx, engineEvents) })
 	part("run pods", func() error { return n.agent.Run(ctx, updates, engineEvents) })
 	part("local API", func() error { return n.server.Run(ctx) })
 	part("check root-dir", func() error { return n.checkRoot(ctx) })
+	if n.hook != nil {
+		part("webhook", func() error { return n.hook.Run(ctx) })
+	}
+	if n.reload != nil {
+		part("follow the configuration", func() error { return n.configWatch().Run(ctx) })
+	}
 	if once != nil {
 		group.Go(func() error {
 			defer cancel()

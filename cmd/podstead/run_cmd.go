@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"os"
+	"os/signal"
 	"runtime/debug"
+	"syscall"
 
 	"k8s.io/kubernetes/pkg/capabilities"
 
@@ -18,14 +20,19 @@ type runCmd struct {
 // Help is shown by `podstead run --help`.
 func (runCmd) Help() string {
 	return `Every flag has an environment variable. Precedence: flag, variable, configuration file, default.
-The configuration file is a kubelet's (KubeletConfiguration): staticPodPath, fileCheckFrequency,
-syncFrequency, maxPods, serializeImagePulls, containerLogMaxSize and containerLogMaxFiles are
-honoured, other fields are named in the log.
+The configuration file holds a kubelet's KubeletConfiguration (staticPodPath, staticPodURL,
+staticPodURLHeader, fileCheckFrequency, httpCheckFrequency, syncFrequency, maxPods,
+serializeImagePulls, containerLogMaxSize and containerLogMaxFiles are honoured, other fields are
+named in the log), a Configuration of podstead/v1alpha1 with any number of named sources and a
+webhook (docs/configuration.md), or both, parted by ---. When the file changes, or at SIGHUP, it
+is read again: sources come and go without touching the pods of others.
 
 Stopping the agent leaves the pods running; starting it again adopts them.
 
 Examples:
   podstead run --pod-manifest-path /etc/podstead/manifests
+  podstead run --git-url https://git.example/org/fleet.git --git-path 'nodes/$(NODE_NAME)' \
+               --git-username bot --git-password-file /etc/podstead/git-token
   podstead run --runonce --pod-manifest-path ./manifests -o json`
 }
 
@@ -46,9 +53,16 @@ func (c *runCmd) Run(ctx context.Context, t terminal) error {
 	if err != nil {
 		return err
 	}
+	hangup := make(chan os.Signal, 1)
 	out := surroundings{logger: logger, host: machine, runDir: defaultRunDir, newEngine: newDocker}
 	if cfg.Once {
 		return runOnce(ctx, t, cfg, out)
+	}
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	out.hangup, out.reload = hangup, &rereading{
+		path: configPath(c.runFlags, defaultEtcDir),
+		load: func() (Config, []string, error) { return loadConfig(c.runFlags, defaultEtcDir) },
 	}
 	return run(ctx, cfg, out, nil)
 }

@@ -30,6 +30,15 @@ type bench struct {
 	cfg    Config
 	out    surroundings
 	log    *transcript
+	folder string // of manifests, when a configuration file took the place of flags
+}
+
+// manifests is the folder of manifests.
+func (b *bench) manifests() string {
+	if b.folder != "" {
+		return b.folder
+	}
+	return b.cfg.Manifests[0]
 }
 
 // transcript is a log that many goroutines write.
@@ -121,8 +130,8 @@ func (b *bench) drop(name, text string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	hidden := write(b.t, b.cfg.Manifests[0], "."+name+".new", string(data))
-	if err := os.Rename(hidden, filepath.Join(b.cfg.Manifests[0], name)); err != nil {
+	hidden := write(b.t, b.manifests(), "."+name+".new", string(data))
+	if err := os.Rename(hidden, filepath.Join(b.manifests(), name)); err != nil {
 		b.t.Fatal(err)
 	}
 }

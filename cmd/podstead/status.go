@@ -15,7 +15,7 @@ import (
 
 type statusCmd struct {
 	connection
-	Output string `short:"o" enum:",json,yaml" default:"" placeholder:"json|yaml" help:"Another form."`
+	Output dataForm `short:"o" placeholder:"json|yaml" help:"Another form."`
 }
 
 // health is everything that `podstead status` judges.
@@ -35,7 +35,7 @@ func (c *statusCmd) Run(ctx context.Context, t terminal) error {
 	}
 	h.Problems = problems(h)
 	if c.Output != "" {
-		err = encode(t.out, c.Output, h)
+		err = encode(t.out, string(c.Output), h)
 	} else {
 		err = h.print(t.out, time.Now())
 	}
@@ -57,7 +57,7 @@ func ask(ctx context.Context, client *api.Client) (h health, err error) {
 	if h.Sources, err = client.Sources(ctx); err != nil {
 		return h, err
 	}
-	h.Pods, err = client.Pods(ctx)
+	h.Pods, err = client.KnownPods(ctx) // the agent has just looked
 	return h, err
 }
 
@@ -68,21 +68,34 @@ func problems(h health) []string {
 	if h.Agent.Engine.Error != "" {
 		list = append(list, "engine: "+h.Agent.Engine.Error)
 	}
+	if fault := h.Agent.Configuration.Error; fault != "" {
+		list = append(list, "configuration: its newest version has no effect: "+fault)
+	}
+	if w := h.Agent.Webhook; w != nil && w.Error != "" {
+		list = append(list, "webhook: "+w.Error)
+	}
 	for _, s := range h.Sources {
-		if s.State != api.SourceError && s.State != api.SourceHeld {
-			continue
-		}
-		for _, f := range s.Problems() {
-			list = append(list, fmt.Sprintf("source %s: %s", s.Name, f))
-		}
-		if len(s.Problems()) == 0 {
-			list = append(list, fmt.Sprintf("source %s: %s", s.Name, s.State))
-		}
+		list = append(list, sourceProblems(s)...)
 	}
 	for i := range h.Pods {
 		if p := &h.Pods[i]; !ready(p) && p.Status.Phase != v1.PodSucceeded {
 			list = append(list, fmt.Sprintf("pod %s/%s: %s", p.Namespace, p.Name, why(p)))
 		}
+	}
+	return list
+}
+
+// sourceProblems are the faults of a source, and what it holds back.
+func sourceProblems(s api.Source) []string {
+	var list []string
+	for _, f := range s.Problems() {
+		list = append(list, fmt.Sprintf("source %s: %s", s.Name, f))
+	}
+	switch {
+	case s.Held != "":
+		list = append(list, fmt.Sprintf("source %s: %s", s.Name, s.Held))
+	case len(list) == 0 && (s.State == api.SourceError || s.State == api.SourceHeld):
+		list = append(list, fmt.Sprintf("source %s: %s", s.Name, s.State))
 	}
 	return list
 }
@@ -133,8 +146,9 @@ func (h health) print(out io.Writer, now time.Time) error {
 	} else {
 		fmt.Fprintf(w, "Engine\tnot reachable at %s\n", a.Engine.Endpoint)
 	}
+	h.printConfiguration(w, now)
 	for i, s := range h.Sources {
-		fmt.Fprintf(w, "%s\t%s: %s, %s, from %s\n", label(i, "Sources"), s.Name, s.State, count(s.Pods, "pod"), s.Place)
+		fmt.Fprintf(w, "%s\t%s: %s, %s, from %s\n", label(i, "Sources"), s.Name, stateText(&s), count(s.Pods, "pod"), s.Place)
 	}
 	good, done := 0, 0
 	for i := range h.Pods {
@@ -150,6 +164,21 @@ func (h health) print(out io.Writer, now time.Time) error {
 		fmt.Fprintf(w, "%s\t%s\n", label(i, "Problems"), problem)
 	}
 	return w.Flush()
+}
+
+// printConfiguration names the file in use, what of it waits for a start, and
+// where pushes are listened for.
+func (h health) printConfiguration(w io.Writer, now time.Time) {
+	c := h.Agent.Configuration
+	if c.File != "" {
+		fmt.Fprintf(w, "Configuration\t%s, taken over %s ago\n", c.File, age(c.Taken, now))
+	}
+	for _, name := range c.Pending {
+		fmt.Fprintf(w, "\t%s takes effect at the next start\n", name)
+	}
+	if hook := h.Agent.Webhook; hook != nil && hook.Error == "" && hook.Address != "" {
+		fmt.Fprintf(w, "Webhook\tlistens on %s\n", hook.Address)
+	}
 }
 
 // label heads the first line of a group only.

@@ -37,8 +37,8 @@ func thisVersion() api.Version {
 
 type versionCmd struct {
 	connection
-	Output string `short:"o" enum:",json,yaml" default:"" placeholder:"json|yaml" help:"Another form."`
-	Client bool   `help:"This program only; do not ask the agent."`
+	Output dataForm `short:"o" placeholder:"json|yaml" help:"Another form."`
+	Client bool     `help:"This program only; do not ask the agent."`
 }
 
 // Run prints both versions. That no agent runs is not an error here.
@@ -57,7 +57,7 @@ func (c *versionCmd) Run(ctx context.Context, t terminal) error {
 		}
 	}
 	if c.Output != "" {
-		return encode(t.out, c.Output, both)
+		return encode(t.out, string(c.Output), both)
 	}
 	fmt.Fprintln(t.out, "podstead", describeVersion(both.Client))
 	if both.Agent != nil {

@@ -83,8 +83,8 @@ func eventCells(e *v1.Event, now time.Time) []any {
 func sourceView() view[api.Source] {
 	return view[api.Source]{
 		resource: "source",
-		columns: []column{{name: "Name"}, {name: "Kind"}, {name: "State"}, {name: "Revision"}, {name: "Pods"}, {name: "Age"},
-			{name: "Place"}, {"Last Success", true}, {"Faults", true}, {"Next Poll", true}},
+		columns: []column{{name: "Name"}, {name: "Kind"}, {name: "State"}, {name: "Revision"}, {name: "Pods"}, {name: "Objects"},
+			{name: "Age"}, {name: "Next Poll"}, {name: "Place"}, {"Last Success", true}, {"Faults", true}, {"Full Revision", true}},
 		cells: sourceCells,
 		name:  func(s *api.Source) string { return s.Name },
 		list: func(items []api.Source) any {
@@ -99,9 +99,35 @@ func sourceCells(s *api.Source, now time.Time) []any {
 		next = "in " + age(now, s.NextPoll)
 	}
 	return []any{
-		s.Name, s.Kind, string(s.State), cmp.Or(s.Revision, "<none>"), fmt.Sprint(s.Pods), age(s.Taken, now),
-		s.Place, age(s.LastSuccess, now), fmt.Sprint(len(s.Problems())), next,
+		s.Name, s.Kind, stateText(s), cmp.Or(short(s.Revision), "<none>"), fmt.Sprint(s.Pods), fmt.Sprint(distinct(s.Objects)), age(s.Taken, now),
+		next, s.Place, age(s.LastSuccess, now), fmt.Sprint(len(s.Problems())), cmp.Or(s.Revision, "<none>"),
 	}
+}
+
+// stateText is the state, with a mark when the set in force is the last good one
+// because the place itself has not been heard yet.
+func stateText(s *api.Source) string {
+	if !s.Live && s.Revision != "" && s.State != api.SourceLastGood {
+		return string(s.State) + "," + string(api.SourceLastGood)
+	}
+	return string(s.State)
+}
+
+// short is a revision as people name it: a commit by its first seven digits.
+func short(revision string) string {
+	if len(revision) >= 40 && strings.Trim(revision, "0123456789abcdef") == "" {
+		return revision[:7]
+	}
+	return revision
+}
+
+// distinct counts the objects that are in force: of two of one name one is.
+func distinct(objects []api.Object) int {
+	names := map[string]bool{}
+	for _, o := range objects {
+		names[o.Kind+" "+o.Name] = true
+	}
+	return len(names)
 }
 
 // selectSources returns the named sources, or all.
@@ -111,7 +137,7 @@ func selectSources(all []api.Source, names []string) ([]api.Source, error) {
 	}
 	var found []api.Source
 	for _, name := range names {
-		bare := strings.TrimPrefix(name, "source/")
+		bare := bareSource(name)
 		i := slices.IndexFunc(all, func(s api.Source) bool { return s.Name == bare })
 		if i < 0 {
 			var have []string
@@ -125,6 +151,9 @@ func selectSources(all []api.Source, names []string) ([]api.Source, error) {
 	return found, nil
 }
 
+// bareSource is a source's name without the source/ that -o name prints.
+func bareSource(name string) string { return strings.TrimPrefix(name, "source/") }
+
 // printProblems lists below the table what each source has to say: faults and
 // pods that lost their name; with wide also warnings and what is of other nodes.
 func printProblems(out io.Writer, sources []api.Source, wide bool) error {
@@ -132,6 +161,9 @@ func printProblems(out io.Writer, sources []api.Source, wide bool) error {
 	for _, s := range sources {
 		for _, f := range s.Problems() {
 			lines = append(lines, fmt.Sprintf("%s: error: %s", s.Name, f))
+		}
+		if s.Held != "" {
+			lines = append(lines, fmt.Sprintf("%s: %s", s.Name, s.Held))
 		}
 		for _, l := range s.Losers {
 			lines = append(lines, fmt.Sprintf("%s: not run: %s of %s: its name is taken by %s", s.Name, l.Name, l.Place, l.Winner))
@@ -149,6 +181,9 @@ func printProblems(out io.Writer, sources []api.Source, wide bool) error {
 
 func asides(s api.Source) []string {
 	var lines []string
+	for _, o := range s.Objects {
+		lines = append(lines, fmt.Sprintf("%s: object: %s %s of %s", s.Name, o.Kind, o.Name, o.Place))
+	}
 	for _, u := range s.Units {
 		for _, w := range u.Warnings {
 			lines = append(lines, fmt.Sprintf("%s: warning: %s", s.Name, w))

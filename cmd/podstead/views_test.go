@@ -64,12 +64,16 @@ func somePods() []v1.Pod {
 
 func someSources() []api.Source {
 	return []api.Source{
-		{Name: "file", Kind: "file", State: api.SourceError, Place: "/etc/podstead/manifests", Revision: "sha256:0123456789ab", Pods: 2, Taken: noon.Add(-time.Minute),
+		{Name: "file", Kind: "file", State: api.SourceError, Place: "/etc/podstead/manifests", Revision: "sha256:0123456789ab", Pods: 2, Live: true, Taken: noon.Add(-time.Minute),
 			Units: []api.Unit{{Name: "web.yaml", Faults: []api.Fault{{Place: "web.yaml:3:5", Field: "spec.containers[0].imag", Message: "unknown field"}},
 				Warnings: []api.Fault{{Place: "web.yaml:1", Message: "kind DaemonSet is not run"}},
 				Skipped:  []api.Skipped{{Place: "web.yaml:9", Kind: "Pod", Name: "default/x", Reason: "nodeName is n2"}}}},
 			Losers: []api.Loser{{Name: "default/web-n1", Place: "copy.yaml:1", Winner: "source file, web.yaml:1"}}},
 		{Name: "file-2", Kind: "file", State: api.SourceWaiting, Place: "/srv/pods"},
+		{Name: "git", Kind: "git", State: api.SourceHeld, Place: "https://git.example/fleet@main", Revision: "0123456789abcdef0123456789abcdef01234567", Pods: 5, Live: true,
+			Taken: noon.Add(-time.Hour), NextPoll: noon.Add(40 * time.Second), Held: "RemovalHeld: revision fedcba9 would remove 5 of 5 pods; to let it through: podstead sync --allow-removal git",
+			Objects: []api.Object{{Kind: "ConfigMap", Name: "default/web", Place: "pods/web.yaml:9"}, {Kind: "Secret", Name: "default/web", Place: "pods/web.yaml:20"}}},
+		{Name: "http", Kind: "http", State: api.SourceError, Place: "https://h/pods", Revision: "sha256:00aa00aa00aa", Pods: 1, Faults: []api.Fault{{Place: "https://h/pods", Message: "connection refused"}}},
 	}
 }
 
@@ -125,7 +129,9 @@ func TestAWatchKeepsItsColumns(t *testing.T) {
 
 func TestOneScreenOfStatus(t *testing.T) {
 	h := health{Sources: someSources(), Pods: somePods(), Agent: api.Status{Node: "n1", Version: "v1", PID: 7, Started: noon.Add(-time.Hour), RootDir: "/var/lib/podstead",
-		Engine: api.Engine{Endpoint: "unix:///var/run/docker.sock", Name: "docker", Version: "20.10.24", APIVersion: "1.41"}}}
+		Configuration: api.Configuration{File: "/etc/podstead/config.yaml", Taken: noon.Add(-time.Minute), Pending: []string{"maxPods (--max-pods)"}},
+		Webhook:       &api.Webhook{Address: "[::]:9443"},
+		Engine:        api.Engine{Endpoint: "unix:///var/run/docker.sock", Name: "docker", Version: "20.10.24", APIVersion: "1.41"}}}
 	h.Problems = problems(h)
 	var out bytes.Buffer
 	if err := h.print(&out, noon); err != nil {
@@ -146,8 +152,10 @@ func TestWhatStatusCallsAProblem(t *testing.T) {
 		{"all well", health{Pods: []v1.Pod{pods[1], done}, Sources: []api.Source{{State: api.SourceReady}}}, nil},
 		{"last good runs, nothing heard yet", health{Sources: []api.Source{{State: api.SourceLastGood}}}, nil},
 		{"engine away", health{Agent: api.Status{Engine: api.Engine{Error: "refused"}}}, []string{"engine: refused"}},
-		{"a source in error", health{Sources: someSources()}, []string{"source file: web.yaml:3:5: spec.containers[0].imag: unknown field"}},
-		{"a source held", health{Sources: []api.Source{{Name: "git", State: api.SourceHeld}}}, []string{"source git: Held"}},
+		{"a source in error", health{Sources: someSources()[:2]}, []string{"source file: web.yaml:3:5: spec.containers[0].imag: unknown field"}},
+		{"a source held", health{Sources: someSources()[2:3]}, []string{"source git: RemovalHeld: revision fedcba9 would remove 5 of 5 pods; to let it through: podstead sync --allow-removal git"}},
+		{"a configuration that is refused", health{Agent: api.Status{Configuration: api.Configuration{Error: "c.yaml:3:1: x"}}}, []string{"configuration: its newest version has no effect: c.yaml:3:1: x"}},
+		{"a webhook without an address", health{Agent: api.Status{Webhook: &api.Webhook{Error: "in use"}}}, []string{"webhook: in use"}},
 		{"a pod not ready", health{Pods: pods}, []string{"pod data/db-n1: ErrImagePull: no such image"}},
 	}
 	for _, c := range cases {

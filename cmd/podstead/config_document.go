@@ -1,0 +1,164 @@
+package main
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// The document that holds what a KubeletConfiguration has no words for.
+const (
+	documentVersion = "podstead/v1alpha1"
+	documentKind    = "Configuration"
+)
+
+// document is a Configuration of podstead/v1alpha1. docs/configuration.md
+// describes every field; a test compares the two.
+type document struct {
+	// APIVersion is podstead/v1alpha1.
+	APIVersion string `json:"apiVersion"`
+	// Kind is Configuration.
+	Kind string `json:"kind"`
+	// Sources are where manifests come from beside the flags' sources, and after
+	// them in order of precedence.
+	Sources []sourceSpec `json:"sources"`
+	// Webhook opens a listener for pushes; absent for none.
+	Webhook *webhookSpec `json:"webhook"`
+}
+
+// sourceSpec is one source with its settings. Exactly one of File, HTTP and Git
+// is set.
+type sourceSpec struct {
+	// Name is unique among all sources, a DNS label: it names the source in
+	// commands, records and on disk.
+	Name string `json:"name"`
+	// Interval is how often the source looks by itself.
+	Interval span `json:"interval"`
+	// Policy is what its pods may do: privileged, edge, baseline or restricted.
+	Policy string `json:"policy"`
+	// AllowNodeControl lets its pods mount what rules the node: podstead's own
+	// folders, a source's folder, the engine's socket.
+	AllowNodeControl bool `json:"allowNodeControl"`
+	// UnsupportedKinds is warn or strict.
+	UnsupportedKinds string `json:"unsupportedKinds"`
+	// Validation is strict, or warn: unknown fields are warnings then.
+	Validation string `json:"validation"`
+	// MaxRemoval is how many of its pods one new state may remove, like 50%.
+	MaxRemoval string `json:"maxRemoval"`
+	// ObjectsFrom names sources whose ConfigMaps and Secrets its pods may use,
+	// after its own.
+	ObjectsFrom []string `json:"objectsFrom"`
+
+	// File reads a folder or a file.
+	File *fileSpec `json:"file"`
+	// HTTP asks a URL.
+	HTTP *httpSpec `json:"http"`
+	// Git follows a repository.
+	Git *gitSpec `json:"git"`
+}
+
+// fileSpec is a folder of manifests, or one manifest.
+type fileSpec struct {
+	// Path of the folder or file.
+	Path string `json:"path"`
+}
+
+// httpSpec is a URL whose body is manifests.
+type httpSpec struct {
+	// URL to GET, without credentials in it.
+	URL string `json:"url"`
+	// Headers to send; a value may be one text or a list.
+	Headers headerSpec `json:"headers"`
+	// BasicAuth sends a user name and the password of a file.
+	BasicAuth *basicAuthSpec `json:"basicAuth"`
+	// BearerTokenFile holds the token to send.
+	BearerTokenFile string `json:"bearerTokenFile"`
+	// CAFile holds the certificates to trust instead of the system's.
+	CAFile string `json:"caFile"`
+	// ClientCertFile and ClientKeyFile are what podstead shows of itself.
+	ClientCertFile string `json:"clientCertFile"`
+	ClientKeyFile  string `json:"clientKeyFile"`
+	// Proxy to go through instead of what HTTP_PROXY and the like say.
+	Proxy string `json:"proxy"`
+	// Timeout bounds a whole answer.
+	Timeout span `json:"timeout"`
+	// IdleTimeout bounds the silence within one.
+	IdleTimeout span `json:"idleTimeout"`
+	// MaxBodySize bounds an answer.
+	MaxBodySize amount `json:"maxBodySize"`
+}
+
+// basicAuthSpec is a name and a password.
+type basicAuthSpec struct {
+	// Username as the server knows it.
+	Username string `json:"username"`
+	// PasswordFile holds the password.
+	PasswordFile string `json:"passwordFile"`
+}
+
+// gitSpec is a git repository.
+type gitSpec struct {
+	// URL of the repository: https, ssh, user@host:path or file.
+	URL string `json:"url"`
+	// Ref is a branch, a tag or a commit; empty for the server's HEAD.
+	Ref string `json:"ref"`
+	// Paths are the folders or files to read; empty for all of the commit.
+	Paths []string `json:"paths"`
+	// Include are the globs of files that count; empty for all manifests.
+	Include []string `json:"include"`
+	// Exclude are the globs of files that do not.
+	Exclude []string `json:"exclude"`
+	// Username for https; PasswordFile holds the password or token.
+	Username     string `json:"username"`
+	PasswordFile string `json:"passwordFile"`
+	// SSHKeyFile holds a private key, SSHKeyPassphraseFile what opens it.
+	SSHKeyFile           string `json:"sshKeyFile"`
+	SSHKeyPassphraseFile string `json:"sshKeyPassphraseFile"`
+	// KnownHostsFile holds the host keys to accept.
+	KnownHostsFile string `json:"knownHostsFile"`
+	// CAFile holds the certificates to trust instead of the system's.
+	CAFile string `json:"caFile"`
+	// Timeout bounds one look.
+	Timeout span `json:"timeout"`
+	// MaxPackSize bounds what one fetch may bring.
+	MaxPackSize amount `json:"maxPackSize"`
+}
+
+// webhookSpec is a listener that lets a push be seen at once.
+type webhookSpec struct {
+	// Address to listen on, host:port.
+	Address string `json:"address"`
+	// Path that is answered.
+	Path string `json:"path"`
+	// SecretFile holds the secret of signed pushes (GitHub, Gitea, Forgejo,
+	// generic) and GitLab's token.
+	SecretFile string `json:"secretFile"`
+	// TokenFile holds the token of generic pushes.
+	TokenFile string `json:"tokenFile"`
+	// TLSCertFile and TLSKeyFile make it https.
+	TLSCertFile string `json:"tlsCertFile"`
+	TLSKeyFile  string `json:"tlsKeyFile"`
+}
+
+// span is a duration, written like 30s; 0 for the default.
+type span time.Duration
+
+// amount is a number of bytes, written like 64Mi; 0 for the default.
+type amount int64
+
+// headerSpec are header names and their values.
+type headerSpec map[string][]secret
+
+// secret is text that is never shown: it may be a credential.
+type secret string
+
+// hidden stands for a secret wherever one would be shown.
+const hidden = "[hidden]"
+
+// String keeps the value out of logs and errors.
+func (secret) String() string { return hidden }
+
+// GoString does so for %#v.
+func (secret) GoString() string { return hidden }
+
+// MarshalJSON does so for structured logs.
+func (secret) MarshalJSON() ([]byte, error) { return json.Marshal(hidden) }

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+)
+
+// sources are all configured sources in their order of precedence: those of
+// flags (file, file-2, …, http, git), then the document's list.
+func (c Config) sources() []sourceSpec {
+	var all []sourceSpec
+	for i, path := range c.Manifests {
+		name := "file"
+		if i > 0 {
+			name = fmt.Sprintf("file-%d", i+1)
+		}
+		all = append(all, sourceSpec{Name: name, File: &fileSpec{Path: path}})
+	}
+	if c.HTTP.URL != "" {
+		all = append(all, sourceSpec{Name: "http", HTTP: &c.HTTP})
+	}
+	if c.Git.URL != "" {
+		all = append(all, sourceSpec{Name: "git", Interval: span(c.GitPollInterval), Git: &c.Git})
+	}
+	return append(all, c.Listed...)
+}
+
+// flagOf names the flag (and the kubelet's field) of a setting of a source that
+// flags made.
+func flagOf(field string) string {
+	return map[string]string{
+		"file.path":                "--pod-manifest-path (staticPodPath)",
+		"http.url":                 "--manifest-url (staticPodURL)",
+		"http.headers":             "--manifest-url-header (staticPodURLHeader)",
+		"git.url":                  "--git-url",
+		"git.ref":                  "--git-ref",
+		"git.paths":                "--git-path",
+		"git.username":             "--git-username",
+		"git.passwordFile":         "--git-password-file",
+		"git.sshKeyFile":           "--git-ssh-key",
+		"git.sshKeyPassphraseFile": "--git-ssh-key-passphrase-file",
+		"git.knownHostsFile":       "--git-known-hosts",
+		"git.caFile":               "--git-ca-file",
+		"interval":                 "--git-poll-interval",
+	}[field]
+}
+
+// checkSources returns every fault of the sources: the document's with their
+// places, those that flags made with the flags' names.
+func (c Config) checkSources(written *decoder) error {
+	var f faults
+	names := map[string]bool{}
+	all := c.sources()
+	for _, s := range all {
+		names[s.Name] = true
+	}
+	fromFlags, seen := len(all)-len(c.Listed), map[string]bool{}
+	for i, s := range all {
+		tell := func(field, format string, args ...any) { f.add(cmp.Or(flagOf(field), field), format, args...) }
+		if i >= fromFlags {
+			at := fmt.Sprintf("sources[%d]", i-fromFlags)
+			tell = func(field, format string, args ...any) { written.fault(join(at, field), format, args...) }
+		}
+		if seen[s.Name] && s.Name != "" {
+			tell("name", "%q is taken by an earlier source (those of flags are called file, file-2, http and git)", s.Name)
+		}
+		seen[s.Name] = true
+		s.check(tell, names)
+	}
+	c.checkGitFlags(&f)
+	return f.err()
+}
+
+// checkGitFlags refuses settings of a repository that is not named.
+func (c Config) checkGitFlags(f *faults) {
+	set := c.Git.Ref != "" || c.Git.Username != "" || c.Git.PasswordFile != "" || c.Git.SSHKeyFile != "" ||
+		c.Git.SSHKeyPassphraseFile != "" || c.Git.KnownHostsFile != "" || c.Git.CAFile != "" || len(c.Git.Paths) > 0
+	f.check(c.Git.URL != "" || !set, "--git-url", "is missing, and other --git flags are given")
+	f.check(c.HTTP.URL != "" || len(c.HTTP.Headers) == 0, "--manifest-url (staticPodURL)", "is missing, and headers for it are given")
+}
+
+// place says what the source reads, for people: without credentials.
+func (s sourceSpec) place() string {
+	switch {
+	case s.File != nil:
+		return s.File.Path
+	case s.HTTP != nil:
+		return withoutCredentials(s.HTTP.URL)
+	case s.Git != nil:
+		return withoutCredentials(s.Git.URL)
+	}
+	return ""
+}
+
+func (s sourceSpec) kind() string {
+	switch {
+	case s.HTTP != nil:
+		return "http"
+	case s.Git != nil:
+		return "git"
+	}
+	return "file"
+}
+
+// withoutCredentials drops user, password, query and fragment of a URL. What is
+// no URL (user@host:path) has no password in it.
+func withoutCredentials(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme == "" || u.Host == "" {
+		return text
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}
+
+// settle makes the paths of a source absolute.
+func (s *sourceSpec) settle() {
+	var paths []*string
+	if s.File != nil {
+		paths = append(paths, &s.File.Path)
+	}
+	if h := s.HTTP; h != nil {
+		paths = append(paths, &h.BearerTokenFile, &h.CAFile, &h.ClientCertFile, &h.ClientKeyFile)
+		if h.BasicAuth != nil {
+			paths = append(paths, &h.BasicAuth.PasswordFile)
+		}
+	}
+	if g := s.Git; g != nil {
+		paths = append(paths, &g.PasswordFile, &g.SSHKeyFile, &g.SSHKeyPassphraseFile, &g.KnownHostsFile, &g.CAFile)
+	}
+	for _, path := range paths {
+		*path = absolute(*path)
+	}
+}
+
+// settle makes the paths of a webhook absolute.
+func (w *webhookSpec) settle() {
+	for _, path := range []*string{&w.SecretFile, &w.TokenFile, &w.TLSCertFile, &w.TLSKeyFile} {
+		*path = absolute(*path)
+	}
+	w.Path = cmp.Or(w.Path, defaultWebhookPath)
+}
+
+// sourceNames are the names in order.
+func sourceNames(all []sourceSpec) []string {
+	names := make([]string, 0, len(all))
+	for _, s := range all {
+		names = append(names, s.Name)
+	}
+	return slices.Clip(names)
+}
+
+// orDefault is the span as a duration, or the default when it is not set.
+func (s span) orDefault(d time.Duration) time.Duration { return cmp.Or(time.Duration(s), d) }

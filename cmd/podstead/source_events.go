@@ -1,0 +1,70 @@
+package main
+
+import (
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/podstead/podstead/agent/events"
+	"github.com/podstead/podstead/sources"
+)
+
+// plight is what keeps a source's newest state from being in force.
+type plight struct {
+	fault string // "" for none
+	held  string
+}
+
+// plightOf looks at a snapshot.
+func plightOf(s sources.Snapshot) plight {
+	var all []string
+	for _, f := range s.Faults {
+		all = append(all, f.Error())
+	}
+	for _, u := range s.Units {
+		for _, f := range u.Faults {
+			all = append(all, f.Error())
+		}
+	}
+	return plight{fault: strings.Join(all, "; "), held: s.Held}
+}
+
+// sourceEvent is one event about a source.
+type sourceEvent struct {
+	kind, reason, message string
+}
+
+// since are the events that tell how p came to differ from what was before.
+func (p plight) since(before plight, revision string) []sourceEvent {
+	var news []sourceEvent
+	if p.fault != "" && p.fault != before.fault {
+		news = append(news, sourceEvent{v1.EventTypeWarning, events.SourceFault, "What was in force stays: " + p.fault})
+	}
+	if p.held != "" && p.held != before.held {
+		news = append(news, sourceEvent{v1.EventTypeWarning, events.RemovalHeld, p.held})
+	}
+	if p == (plight{}) && before != p {
+		text := "Its newest state is in force"
+		if revision != "" {
+			text += ": " + revision
+		}
+		news = append(news, sourceEvent{v1.EventTypeNormal, events.SourceRecovered, text})
+	}
+	return news
+}
+
+// plights tells by events, once per change, what is wrong with sources. One
+// goroutine uses it: the merger's.
+type plights struct {
+	recorder *events.Recorder
+	known    map[string]plight
+}
+
+// hear compares a source's newest snapshot with the one before.
+func (p *plights) hear(s sources.Snapshot) {
+	now := plightOf(s)
+	for _, e := range now.since(p.known[s.Source], s.Revision) {
+		p.recorder.Event(events.Source(s.Source), e.kind, e.reason, e.message)
+	}
+	p.known[s.Source] = now
+}

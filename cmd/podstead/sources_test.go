@@ -1,0 +1,441 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/podstead/podstead/agent/api"
+	"github.com/podstead/podstead/test/rig"
+)
+
+// page is a URL whose answer tests change.
+type page struct {
+	*httptest.Server
+	mu   sync.Mutex
+	code int
+	body string
+}
+
+func newPage(t *testing.T, body string) *page {
+	t.Helper()
+	p := &page{code: http.StatusOK, body: body}
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		p.mu.Lock()
+		code, body := p.code, p.body
+		p.mu.Unlock()
+		w.WriteHeader(code)
+		fmt.Fprint(w, body)
+	}))
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *page) answer(code int, body string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.code, p.body = code, body
+}
+
+// repository is a git repository behind smart HTTP.
+type repository struct {
+	t      *testing.T
+	bare   *rig.Repository
+	folder string
+	URL    string
+}
+
+func newRepository(t *testing.T) *repository {
+	t.Helper()
+	root := t.TempDir()
+	bare, err := rig.NewRepository(filepath.Join(root, "fleet.git"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend, err := rig.GitBackend(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(backend)
+	t.Cleanup(server.Close)
+	return &repository{t: t, bare: bare, folder: t.TempDir(), URL: server.URL + "/fleet.git"}
+}
+
+// push commits one file more, or another version of it.
+func (r *repository) push(name, text string) (commit string) {
+	r.t.Helper()
+	path := filepath.Join(r.folder, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		r.t.Fatal(err)
+	}
+	write(r.t, r.folder, name, text)
+	commit, err := r.bare.Commit(r.folder, "change "+name)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return commit
+}
+
+// configure makes the bench's configuration that of a file, which the agent
+// follows when it runs. Folder and root-dir stay the bench's.
+func (b *bench) configure(text string) {
+	b.t.Helper()
+	path := filepath.Join(filepath.Dir(b.cfg.RootDir), "config.yaml")
+	temp := write(b.t, filepath.Dir(path), ".config.new", text)
+	if err := os.Rename(temp, path); err != nil {
+		b.t.Fatal(err)
+	}
+	flags := runFlags{Config: path, RootDir: b.cfg.RootDir, RunOnceTimeout: b.cfg.OnceTimeout.String()}
+	load := func() (Config, []string, error) { return loadConfig(flags, b.t.TempDir()) }
+	if b.out.reload != nil {
+		return
+	}
+	cfg, _, err := load()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	folder := b.cfg.Manifests
+	b.cfg, b.out.reload = cfg, &rereading{path: path, load: load}
+	b.folder = folder[0]
+}
+
+func listed(sources ...string) string {
+	return documentHeader + "sources:\n" + strings.Join(sources, "")
+}
+
+func (b *bench) folderSource(name string) string {
+	return fmt.Sprintf("- {name: %s, file: {path: %s}}\n", name, b.manifests())
+}
+
+func (p *page) source(name string) string {
+	return fmt.Sprintf("- {name: %s, interval: 1h, http: {url: %s/pods}}\n", name, p.URL)
+}
+
+func (r *repository) source(name string) string {
+	return fmt.Sprintf("- {name: %s, interval: 1h, git: {url: %s, ref: main, paths: [pods]}}\n", name, r.URL)
+}
+
+// ready waits until exactly these pods run, and returns their container's ids.
+func (b *bench) ready(client *api.Client, names ...string) map[string]string {
+	b.t.Helper()
+	ids := map[string]string{}
+	b.until("ready: "+strings.Join(names, ", "), func() bool {
+		pods, err := client.Pods(b.t.Context())
+		clear(ids)
+		for _, p := range pods {
+			if isReady(p) {
+				ids[writtenName(&p)] = p.Status.ContainerStatuses[0].ContainerID
+			}
+		}
+		return err == nil && len(pods) == len(names) && !slices.ContainsFunc(names, func(n string) bool { return ids[n] == "" })
+	})
+	return ids
+}
+
+func TestThreeKindsOfSourcesAtOnce(t *testing.T) {
+	b, p, r := newBench(t), newPage(t, manifest("url", "")), newRepository(t)
+	b.drop("folder.yaml", manifest("folder", ""))
+	commit := r.push("pods/repo.yaml", manifest("repo", ""))
+	b.configure(listed(b.folderSource("local"), p.source("page"), r.source("fleet")))
+	client, _ := b.start()
+	first := b.ready(client, "folder", "url", "repo")
+
+	code, out, errs := b.command("get", "sources")
+	for _, part := range []string{"local   file   Ready", "page    http   Ready", "fleet   git    Ready", commit[:7], p.URL + "/pods", "@main:pods"} {
+		if code != 0 || !strings.Contains(out, part) {
+			t.Errorf("get sources: %d, lacks %q\n%s%s", code, part, out, errs)
+		}
+	}
+	if code, out, _ := b.command("sync", "fleet"); code != 0 || out != "fleet: in force at "+commit[:7]+"\n" {
+		t.Errorf("sync: %d, %s", code, out)
+	}
+
+	commit = r.push("pods/more.yaml", manifest("more", ""))
+	p.answer(http.StatusBadGateway, "")
+	code, out, _ = b.command("sync")
+	if code != exitFailed || !strings.Contains(out, "fleet: in force at "+commit[:7]+"\n") || !strings.Contains(out, "page: ") || !strings.Contains(out, "502") || !strings.Contains(out, "local: in force") {
+		t.Errorf("sync: %d, %s", code, out)
+	}
+	second := b.ready(client, "folder", "url", "repo", "more")
+	for name, id := range first {
+		if second[name] != id {
+			t.Errorf("%s was restarted", name)
+		}
+	}
+	if code, out, _ := b.command("status"); code != exitFailed || !strings.Contains(out, "source page: ") {
+		t.Errorf("status: %d\n%s", code, out)
+	}
+	if code, out, _ := b.command("get", "events", "page"); code != 0 || !strings.Contains(out, "SourceFault") {
+		t.Errorf("events: %d\n%s", code, out)
+	}
+	p.answer(http.StatusOK, manifest("url", ""))
+	if code, out, _ := b.command("sync", "source/page"); code != 0 {
+		t.Errorf("sync: %d, %s", code, out)
+	}
+	if _, out, _ := b.command("get", "events", "page"); !strings.Contains(out, "SourceRecovered") {
+		t.Errorf("events:\n%s", out)
+	}
+}
+
+func TestSyncSaysWhatIsAskedWrongly(t *testing.T) {
+	b := newBench(t)
+	if code, _, errs := b.command("sync"); code != exitNotRunning {
+		t.Errorf("without an agent: %d, %s", code, errs)
+	}
+	b.start()
+	cases := []struct {
+		name, args string
+		code       int
+		want       string
+	}{
+		{"no such source", "sync nope", exitFailed, `no source "nope"; there are: file`},
+		{"removal of everything", "sync --allow-removal", exitConfig, "needs the name of a source"},
+		{"no time", "sync --timeout 0s", exitConfig, "--timeout must be above 0"},
+		{"all", "sync -o json", 0, `"source": "file"`},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if code, out, errs := b.command(strings.Fields(c.args)...); code != c.code || !strings.Contains(out+errs, c.want) {
+				t.Errorf("%d, %s%s", code, out, errs)
+			}
+		})
+	}
+}
+
+// silence accepts and never answers.
+func silence(t *testing.T) string {
+	t.Helper()
+	over := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-over:
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(func() { close(over); s.Close() })
+	return fmt.Sprintf("- {name: silence, interval: 1h, http: {url: %s, idleTimeout: 1h, timeout: 1h}}\n", s.URL)
+}
+
+func TestASourceThatHangsHoldsUpNoOther(t *testing.T) {
+	b, p := newBench(t), newPage(t, manifest("url", ""))
+	b.configure(listed(silence(t), p.source("page")))
+	client, _ := b.start()
+	b.ready(client, "url")
+	code, out, _ := b.command("sync", "--timeout", "300ms")
+	if code != exitFailed || !strings.Contains(out, "page: in force") || !strings.Contains(out, "silence: has not answered in time") {
+		t.Errorf("%d\n%s", code, out)
+	}
+}
+
+func TestRunOnceOfThreeKindsOfSources(t *testing.T) {
+	b, p, r := newBench(t), newPage(t, manifest("url", "")), newRepository(t)
+	b.drop("folder.yaml", manifest("folder", ""))
+	r.push("pods/repo.yaml", manifest("repo", ""))
+	b.configure(listed(b.folderSource("local"), p.source("page"), r.source("fleet")))
+	code, out := b.once()
+	if code != 0 || len(b.engine.PeekAll()) != 3 {
+		t.Fatalf("code %d, %d pods\n%s", code, len(b.engine.PeekAll()), out)
+	}
+
+	// A source that fails later runs from its last good set, and is told of.
+	p.answer(http.StatusNotFound, "")
+	b.engine.ForgetCalls()
+	code, out = b.once()
+	if code != exitFailed || len(b.engine.PeekAll()) != 3 || b.engine.Writes() > 0 || !strings.Contains(out, "page: error: ") || !strings.Contains(out, "url-n1") {
+		t.Errorf("code %d, %d pods, %d writes\n%s", code, len(b.engine.PeekAll()), b.engine.Writes(), out)
+	}
+}
+
+func TestRunOnceWaitsForASourceThatHangsForItsTimeOnly(t *testing.T) {
+	b := newBench(t)
+	b.drop("folder.yaml", manifest("folder", ""))
+	b.cfg.OnceTimeout = 2 * time.Second
+	b.configure(listed(silence(t), b.folderSource("local")))
+	began := time.Now()
+	code, out := b.once()
+	if took := time.Since(began); code != exitFailed || took > 6*time.Second || !strings.Contains(out, "folder-n1") || !strings.Contains(out, "silence: ") {
+		t.Errorf("code %d after %s\n%s", code, took, out)
+	}
+}
+
+func TestSourcesComeAndGoWithoutTouchingOthers(t *testing.T) {
+	b, p, r := newBench(t), newPage(t, manifest("url", "")), newRepository(t)
+	b.drop("folder.yaml", manifest("folder", ""))
+	r.push("pods/repo.yaml", manifest("repo", ""))
+	b.configure(listed(b.folderSource("local"), p.source("page")))
+	client, _ := b.start()
+	first := b.ready(client, "folder", "url")
+
+	b.configure(listed(b.folderSource("local"), p.source("page"), r.source("fleet")))
+	same(t, first, b.ready(client, "folder", "url", "repo"))
+
+	b.configure(listed(b.folderSource("local"), r.source("fleet"), p.source("renamed")))
+	b.until("the source is renamed", func() bool {
+		all, err := client.Sources(t.Context())
+		return err == nil && len(all) == 3 && all[2].Name == "renamed" && all[2].State == api.SourceReady
+	})
+	same(t, first, b.ready(client, "folder", "url", "repo"))
+
+	b.configure(header + "maxPods: 7\n---\n" + listed(b.folderSource("local"), r.source("fleet")))
+	same(t, map[string]string{"folder": first["folder"]}, b.ready(client, "folder", "repo"))
+	b.until("status names what waits", func() bool {
+		_, out, _ := b.command("status")
+		return strings.Contains(out, "maxPods (--max-pods) takes effect at the next start")
+	})
+}
+
+func same(t *testing.T, before, now map[string]string) {
+	t.Helper()
+	for name, id := range before {
+		if now[name] != id {
+			t.Errorf("%s was restarted", name)
+		}
+	}
+}
+
+func TestAConfigurationThatCannotBeUsedChangesNothing(t *testing.T) {
+	b, p := newBench(t), newPage(t, manifest("url", ""))
+	b.configure(listed(p.source("page")))
+	client, _ := b.start()
+	first := b.ready(client, "url")
+	for _, broken := range []string{documentHeader + "sorces: []\n", "apiVersion: [\n", ""} {
+		b.configure(broken)
+		b.until("the fault is told", func() bool {
+			s, err := client.Status(t.Context())
+			return err == nil && s.Configuration.Error != ""
+		})
+		if code, out, _ := b.command("status"); code != exitFailed || !strings.Contains(out, "configuration: its newest version has no effect") {
+			t.Errorf("status: %d\n%s", code, out)
+		}
+		b.configure(listed(p.source("page")) + "# again\n")
+		b.until("it is well again", func() bool {
+			s, err := client.Status(t.Context())
+			return err == nil && s.Configuration.Error == ""
+		})
+	}
+	if err := os.Remove(b.out.reload.path); err != nil {
+		t.Fatal(err)
+	}
+	b.until("its absence is told", func() bool {
+		s, err := client.Status(t.Context())
+		return err == nil && s.Configuration.Error != ""
+	})
+	same(t, first, b.ready(client, "url"))
+	if _, out, _ := b.command("get", "events"); !strings.Contains(out, "ConfigurationFault") || !strings.Contains(out, "ConfigurationTaken") {
+		t.Errorf("events:\n%s", out)
+	}
+}
+
+func TestAPushIsSeenAtOnce(t *testing.T) {
+	b, r := newBench(t), newRepository(t)
+	r.push("pods/one.yaml", manifest("one", ""))
+	secret := write(t, t.TempDir(), "secret", "s3cr3t")
+	b.configure(listed(r.source("fleet")) + "webhook: {address: '127.0.0.1:0', secretFile: " + secret + "}\n")
+	client, _ := b.start()
+	b.ready(client, "one")
+	s, err := client.Status(t.Context())
+	if err != nil || s.Webhook == nil || s.Webhook.Address == "" {
+		t.Fatalf("webhook %+v, %v", s.Webhook, err)
+	}
+	r.push("pods/two.yaml", manifest("two", ""))
+	body := fmt.Sprintf(`{"object_kind":"push","ref":"refs/heads/main","project":{"git_http_url":%q}}`, r.URL)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+s.Webhook.Address+"/", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Gitlab-Event", "Push Hook")
+	req.Header.Set("X-Gitlab-Token", "s3cr3t")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	http.DefaultClient.CloseIdleConnections()
+	if resp.StatusCode != http.StatusAccepted {
+		t.Errorf("answered %s", resp.Status)
+	}
+	b.ready(client, "one", "two")
+}
+
+func TestARemovalIsHeldUntilItIsAllowed(t *testing.T) {
+	b, r := newBench(t), newRepository(t)
+	r.push("pods/one.yaml", manifest("one", ""))
+	r.push("pods/two.yaml", manifest("two", ""))
+	b.configure(listed(r.source("fleet")))
+	client, _ := b.start()
+	b.ready(client, "one", "two")
+	for _, name := range []string{"one", "two"} {
+		if err := os.Remove(filepath.Join(r.folder, "pods", name+".yaml")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.push("pods/README", "nothing here\n")
+	if code, out, _ := b.command("sync"); code != exitFailed || !strings.Contains(out, "would remove 2 of 2 pods") {
+		t.Errorf("sync: %d, %s", code, out)
+	}
+	if code, out, _ := b.command("status"); code != exitFailed || !strings.Contains(out, "podstead sync --allow-removal fleet") {
+		t.Errorf("status: %d\n%s", code, out)
+	}
+	if _, out, _ := b.command("get", "events", "fleet"); !strings.Contains(out, "RemovalHeld") {
+		t.Errorf("events:\n%s", out)
+	}
+	b.ready(client, "one", "two")
+	if code, out, _ := b.command("sync", "--allow-removal", "fleet"); code != 0 {
+		t.Errorf("sync: %d, %s", code, out)
+	}
+	b.ready(client)
+}
+
+func TestHowASourcesPlightIsTold(t *testing.T) {
+	fault, held := plight{fault: "refused"}, plight{held: "too much"}
+	cases := []struct {
+		name        string
+		before, now plight
+		want        []string
+	}{
+		{"nothing before, nothing now", plight{}, plight{}, nil},
+		{"a fault", plight{}, fault, []string{"SourceFault"}},
+		{"the same fault", fault, fault, nil},
+		{"another fault", fault, plight{fault: "gone"}, []string{"SourceFault"}},
+		{"well again", fault, plight{}, []string{"SourceRecovered"}},
+		{"held", plight{}, held, []string{"RemovalHeld"}},
+		{"held after a fault", fault, held, []string{"RemovalHeld"}},
+		{"both", plight{}, plight{"refused", "too much"}, []string{"SourceFault", "RemovalHeld"}},
+		{"the fault goes, the hold stays", plight{"refused", "too much"}, held, nil},
+		{"let through", held, plight{}, []string{"SourceRecovered"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			for _, e := range c.now.since(c.before, "abc") {
+				got = append(got, e.reason)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// A SIGHUP reads the configuration again, whatever the kernel told.
+func TestTheConfigurationIsReadWhenAskedFor(t *testing.T) {
+	asked, read := make(chan os.Signal), make(chan struct{})
+	w := &configWatch{asked: asked, log: newBench(t).out.logger, reread: func(context.Context) error { read <- struct{}{}; return nil }}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	for range 2 {
+		asked <- os.Interrupt
+		<-read
+	}
+	cancel()
+	<-ended
+}
