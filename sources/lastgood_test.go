@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -300,6 +301,46 @@ func TestGoodStoreDamaged(t *testing.T) {
 	}
 }
 
+// The sets of folders stay in the format that the agent before knows; those of
+// polled sources are in the next, with names of any depth.
+func TestGoodStoreFormats(t *testing.T) {
+	tests := []struct {
+		name   string
+		set    goodSet
+		format string
+	}{
+		{"of a folder", goodSet{Place: "/m", Folder: identity{Device: 1}, Units: []goodUnit{unitOf("a.yaml", "one")}}, `"format": 1`},
+		{"of a commit", goodSet{Place: "ssh://depot", Revision: "c1", Mark: mark{"commit": "c1"}, Units: []goodUnit{unitOf("n1/a.yaml", "one"), unitOf("n2/a.yaml", "one")}}, `"format": 2`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			s, _ := storeAt(t, dir)
+			if err := s.save(t.Context(), tt.set); err != nil {
+				t.Fatal(err)
+			}
+			if index, err := os.ReadFile(s.index()); err != nil || !strings.Contains(string(index), tt.format) {
+				t.Errorf("%v, want %s in %s", err, tt.format, index)
+			}
+			if _, back := storeAt(t, dir); !back.same(tt.set) {
+				t.Errorf("read back %+v", back)
+			}
+		})
+	}
+	dir := t.TempDir()
+	s, _ := storeAt(t, dir)
+	if err := s.save(t.Context(), tests[0].set); err != nil {
+		t.Fatal(err)
+	}
+	old := fmt.Sprintf(`{"format":1,"place":"/m","folder":{},"units":[{"name":"a.yaml","revision":%q}]}`, fullRevision("one"))
+	if err := os.WriteFile(s.index(), []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, back := storeAt(t, dir); len(back.Units) != 1 {
+		t.Errorf("of a set of the first format: %+v", back)
+	}
+}
+
 func fullRevision(content string) string {
 	sum := sha256.Sum256([]byte(content))
 	return "sha256:" + hex.EncodeToString(sum[:])
@@ -312,10 +353,11 @@ func corrupt(t *testing.T, path string) {
 	}
 }
 
-// A disk that is full at any write of a save leaves the set before as it was.
+// A disk that is full at any write of a save, or a kill in that moment, leaves
+// the set before as it was, with the revision and the mark that it came with.
 func TestGoodStoreDiskFull(t *testing.T) {
-	old := goodSet{Place: "/m", Units: []goodUnit{unitOf("a.yaml", "one"), unitOf("b.yaml", "two")}}
-	young := goodSet{Place: "/m", Units: []goodUnit{unitOf("a.yaml", "three"), unitOf("c.yaml", "four")}}
+	old := goodSet{Place: "/m", Revision: "c1", Mark: mark{"commit": "c1"}, Units: []goodUnit{unitOf("a/a.yaml", "one"), unitOf("b.yaml", "two")}}
+	young := goodSet{Place: "/m", Revision: "c2", Mark: mark{"commit": "c2"}, Units: []goodUnit{unitOf("a/a.yaml", "three"), unitOf("c.yaml", "four")}}
 	for failing := range 3 {
 		dir := t.TempDir()
 		s, _ := storeAt(t, dir)
