@@ -54,6 +54,13 @@ func (d Document) Pod() *v1.Pod { return d.pod }
 // with it, NewObject says.
 func (d Document) IsObject() bool { return d.object.ConfigMap != nil || d.object.Secret != nil }
 
+// At is the place of a field, or of the nearest one above it that the author
+// wrote.
+func (d Document) At(field string) Place {
+	at := d.root.find(field)
+	return Place{Unit: d.Place.Unit, Document: d.Place.Document, Line: at.line, Column: at.column, Field: field}
+}
+
 // Decode turns the bytes of a unit, YAML or JSON, into its documents; lists
 // become a document for each item. Empty and comment-only documents are skipped.
 // Documents that are neither pod nor object are for the caller to name.

@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"fmt"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,8 +75,12 @@ func mergeStringData(secret *v1.Secret) {
 }
 
 // showNames writes the keys of an object. One without a value, or one that
-// cannot be a key, may be a value that slipped: {hunter2} is a key in YAML.
-func showNames(key string, value *node) string {
+// cannot be a key, may be a value that slipped: {hunter2} is a key in YAML. The
+// metadata of an object holds no secrets.
+func showNames(path, key string, value *node) string {
+	if strings.HasPrefix(path, "metadata") {
+		return cut(key, maxKey)
+	}
 	if value == nil || value.kind == null || len(validation.IsConfigMapKey(key)) > 0 {
 		return "…"
 	}

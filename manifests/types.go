@@ -112,7 +112,7 @@ func (c *typeCheck) checkStruct(n *node, t reflect.Type, path string) {
 		ft, ok := known[f.key]
 		if !ok {
 			f.value.dropped = true
-			c.add(typeFault{line: f.line, column: f.column, path: child(path, c.show(f.key, f.value)), message: unknownField(f.key, known), lenient: true})
+			c.add(typeFault{line: f.line, column: f.column, path: child(path, c.show(path, f.key, f.value)), message: unknownField(f.key, known), lenient: true})
 			continue
 		}
 		at := child(path, f.key)
@@ -130,7 +130,7 @@ func (c *typeCheck) checkStruct(n *node, t reflect.Type, path string) {
 func (c *typeCheck) checkMap(n *node, t reflect.Type, path string) {
 	c.repeated(n, path)
 	for _, f := range n.fields {
-		c.check(f.value, t.Elem(), path+"["+c.show(f.key, f.value)+"]")
+		c.check(f.value, t.Elem(), path+"["+c.show(path, f.key, f.value)+"]")
 	}
 }
 
@@ -146,14 +146,14 @@ func (c *typeCheck) repeated(n *node, path string) {
 			return
 		}
 		message := fmt.Sprintf("duplicate key, first at line %d", r.first)
-		c.add(typeFault{line: r.line, column: r.column, path: child(path, c.show(r.key, n.get(r.key))), message: message, lenient: true})
+		c.add(typeFault{line: r.line, column: r.column, path: child(path, c.show(path, r.key, n.get(r.key))), message: message, lenient: true})
 	}
 }
 
-// keyShower is how a message writes the key of a value.
-type keyShower func(key string, value *node) string
+// keyShower is how a message writes the key of a value in the object at path.
+type keyShower func(path, key string, value *node) string
 
-func showAll(key string, _ *node) string { return cut(key, maxKey) }
+func showAll(_, key string, _ *node) string { return cut(key, maxKey) }
 
 // maxKey is how much of a key a message tells.
 const maxKey = 253

@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/podstead/podstead/manifests"
@@ -45,15 +46,32 @@ func elsewhere(pod *v1.Pod, node *v1.Node) (reason string, err error) {
 	return "", nil
 }
 
+// objectElsewhere tells why an object, as its author wrote it, is not for this
+// node. An error means that its selector can't be read.
+func objectElsewhere(doc manifests.Document, node *v1.Node) (reason string, err error) {
+	selector, ok := doc.Annotations[manifests.AnnotationNodeSelector]
+	if !ok {
+		return "", nil
+	}
+	wanted, err := labels.Parse(selector)
+	if err != nil {
+		return "", fmt.Errorf("not a label selector as kubectl takes it: %w", err)
+	}
+	if !wanted.Matches(labels.Set(node.Labels)) {
+		return fmt.Sprintf("%s wants %s, which this node's labels do not match", manifests.AnnotationNodeSelector, wanted), nil
+	}
+	return "", nil
+}
+
 // unselected names the first label of a node selector that the node lacks.
-func unselected(selector, labels map[string]string) string {
+func unselected(selector, have map[string]string) string {
 	for _, key := range slices.Sorted(maps.Keys(selector)) {
 		want := selector[key]
-		switch have, ok := labels[key]; {
+		switch value, ok := have[key]; {
 		case !ok:
 			return fmt.Sprintf("nodeSelector wants %s=%s, this node has no such label", key, want)
-		case have != want:
-			return fmt.Sprintf("nodeSelector wants %s=%s, this node has %s", key, want, have)
+		case value != want:
+			return fmt.Sprintf("nodeSelector wants %s=%s, this node has %s", key, want, value)
 		}
 	}
 	return ""

@@ -18,10 +18,15 @@ type reading struct {
 	// what they are long with their aliases written out.
 	documents int
 	expanded  int
+	check     *PolicyCheck // of the pods' policy; nil until there is a pod
+	named     map[manifests.ObjectRef]manifests.Place
 }
 
 func (r unitReader) begin(v *version) *reading {
-	return &reading{unitReader: r, version: v, here: nodeObject(r.node)}
+	if r.policy == "" {
+		r.policy = DefaultPolicy(r.kind)
+	}
+	return &reading{unitReader: r, version: v, here: nodeObject(r.node), named: map[manifests.ObjectRef]manifests.Place{}}
 }
 
 // end takes away what a unit at fault must not have.
@@ -44,11 +49,14 @@ func (g *reading) file(name string, data []byte) {
 }
 
 func (g *reading) document(doc manifests.Document) {
-	if doc.Pod() == nil {
+	switch {
+	case doc.Pod() != nil:
+		g.pod(doc)
+	case doc.IsObject():
+		g.object(doc)
+	default:
 		g.other(doc)
-		return
 	}
-	g.pod(doc)
 }
 
 func (g *reading) pod(doc manifests.Document) {
@@ -61,6 +69,9 @@ func (g *reading) pod(doc manifests.Document) {
 	if err != nil && len(faults) == 0 {
 		faults = []manifests.Fault{{Place: doc.Place, Message: err.Error()}}
 	}
+	if len(faults) == 0 {
+		faults = g.forbidden(doc, pod.Pod)
+	}
 	g.warned(warnings...)
 	g.blame(faults...)
 	if len(faults) == 0 {
@@ -68,12 +79,72 @@ func (g *reading) pod(doc manifests.Document) {
 	}
 }
 
+// forbidden says what a pod may not do, coming from this source.
+func (g *reading) forbidden(doc manifests.Document, pod *v1.Pod) []manifests.Fault {
+	var faults []manifests.Fault
+	if why := g.violation(pod); why != "" {
+		faults = append(faults, manifests.Fault{Place: doc.Place, Message: why})
+	}
+	for i, volume := range pod.Spec.Volumes {
+		if volume.HostPath == nil {
+			continue
+		}
+		if why := g.paths.Forbids(volume.HostPath.Path); why != "" {
+			faults = append(faults, manifests.Fault{
+				Place:   doc.At(fmt.Sprintf("spec.volumes[%d].hostPath.path", i)),
+				Message: why + "; set allowNodeControl: true on this source if you mean it",
+			})
+		}
+	}
+	return faults
+}
+
+func (g *reading) violation(pod *v1.Pod) string {
+	if g.policy == PolicyPrivileged {
+		return ""
+	}
+	if g.check == nil {
+		check, err := NewPolicyCheck(g.policy)
+		if err != nil {
+			return err.Error()
+		}
+		g.check = check
+	}
+	return g.check.Violation(pod)
+}
+
+func (g *reading) object(doc manifests.Document) {
+	object, warnings, faults := manifests.NewObject(doc, g.options())
+	reason, err := objectElsewhere(doc, g.here)
+	if reason != "" {
+		g.skip(doc, reason, faults)
+		return
+	}
+	if err != nil {
+		at := doc.At("metadata.annotations[" + manifests.AnnotationNodeSelector + "]")
+		faults = append(faults, manifests.Fault{Place: at, Message: err.Error()})
+	}
+	g.warned(warnings...)
+	g.blame(faults...)
+	if len(faults) == 0 {
+		g.keep(doc, object)
+	}
+}
+
+// keep adds an object, unless another one of the unit has its name.
+func (g *reading) keep(doc manifests.Document, object *manifests.Object) {
+	ref := object.Ref()
+	if first, taken := g.named[ref]; taken {
+		g.warned(manifests.Fault{Place: doc.Place, Message: fmt.Sprintf("%s is not used: the one at %s has its name", ref, first)})
+		return
+	}
+	g.named[ref] = doc.Place
+	g.version.objects = append(g.version.objects, Object{Object: object, Origin: g.origin(doc)})
+}
+
 // other names a document of a kind that is not run.
 func (g *reading) other(doc manifests.Document) {
-	f := manifests.Fault{Place: doc.Place, Message: fmt.Sprintf("kind %s of %s is not supported", doc.Kind, doc.APIVersion)}
-	if doc.Kind == "" {
-		f.Message = "not supported: this is no Kubernetes object"
-	}
+	f := manifests.Fault{Place: doc.Place, Message: NotRun(doc)}
 	if g.unsupported == UnsupportedStrict {
 		g.blame(f)
 		return

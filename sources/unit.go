@@ -26,7 +26,10 @@ type unitReader struct {
 	node        manifests.Node
 	limits      manifests.Limits // of a file, or of a unit that is one body
 	unsupported UnsupportedKinds
-	warn        bool // unknown fields are warnings
+	warn        bool   // unknown fields are warnings
+	policy      Policy // what pods may ask for; "" for the default of the kind
+	// paths are those that no pod may mount; nil for none.
+	paths *NodePaths
 }
 
 // version is what a unit says at one time.
