@@ -348,6 +348,11 @@ func (t *tenancy) fill(s *slot) {
 // claim takes a running pod over for what is wanted now, which may have other
 // labels or come from another place.
 func (t *tenancy) claim(tn *tenant, w want) {
+	if len(tn.pod.Spec.Containers) == 0 {
+		// Only its names were known so far.
+		tn.claims = w.claims
+		t.listPorts(tn)
+	}
 	tn.pod, tn.heir = w.pod, ""
 	next := tn.order
 	next.pod, next.sourced = w.pod, true
@@ -383,6 +388,10 @@ func (t *tenancy) enter(tn *tenant) {
 	s := t.slot(tn.name)
 	s.tenants = append(s.tenants, tn)
 	t.byUID[tn.uid] = tn
+	t.listPorts(tn)
+}
+
+func (t *tenancy) listPorts(tn *tenant) {
 	for _, p := range tn.claims.Ports {
 		t.ports[keyOf(p)] = append(t.ports[keyOf(p)], tn)
 	}
