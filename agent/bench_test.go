@@ -45,7 +45,7 @@ func BenchmarkEditWakesWorker(b *testing.B) {
 func benchmarkEdit(b *testing.B, n int) {
 	engine := lookout{Fake: runtimetest.New(time.Now), looks: make(chan string, 4096)}
 	engine.AddImage(testImage)
-	snapshots, stop := startPipeline(b, engine, n)
+	snapshots, stop := startPipeline(b, engine, b.TempDir(), n)
 	defer stop()
 
 	pods := make([]sources.Pod, n)
@@ -83,9 +83,8 @@ func benchmarkEdit(b *testing.B, n int) {
 }
 
 // startPipeline runs merger and agent over the engine, as cmd does.
-func startPipeline(b *testing.B, engine lookout, n int) (chan<- sources.Snapshot, func()) {
+func startPipeline(b *testing.B, engine lookout, root string, n int) (chan<- sources.Snapshot, func()) {
 	quiet := slog.New(slog.DiscardHandler)
-	root := b.TempDir()
 	merger := sources.NewMerger(sources.MergerConfig{Sources: []sources.Member{{Name: "file"}}, Logger: quiet})
 	began := time.Now()
 	agent, err := New(Config{

@@ -13,6 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/podstead/podstead/durable"
+	"github.com/podstead/podstead/manifests"
 	"github.com/podstead/podstead/runtime/runtimetest"
 	"github.com/podstead/podstead/sources"
 )
@@ -26,6 +27,9 @@ type transition struct {
 	running []string
 	objects int // on the engine, dead ones included
 	phases  map[string]v1.PodPhase
+	// restarts by uid/container; none of others.
+	restarts map[string]int
+	holds    func(w *world) // what else must hold in the end
 }
 
 func transitions() []transition {
@@ -62,6 +66,36 @@ func transitions() []transition {
 			name:    "a job that ends",
 			after:   []sources.Pod{job("1")},
 			objects: 2, phases: map[string]v1.PodPhase{"job.1": v1.PodSucceeded},
+		},
+		objectsChange("objects change", map[string]int{}, "one"),
+		objectsChange("objects change, and what uses them is restarted", map[string]int{"a.1/c": 1, "a.1/d": 1}, "two", restartOnChange),
+		{
+			name:    "objects change with the pod",
+			before:  []sources.Pod{seeing(pod("a", "1", withEnv("c", "conf"), withFile("c", manifests.KindConfigMap, "conf")), configMap("conf", "one"))},
+			after:   []sources.Pod{seeing(pod("a", "2", withEnv("c", "conf"), withFile("c", manifests.KindConfigMap, "conf")), configMap("conf", "two"))},
+			running: []string{"a.2/POD", "a.2/c"}, objects: 2,
+			holds: func(w *world) {
+				w.want("variable", w.env("a.2", "c"), "CONF=two")
+				w.want("file", w.file("a.2", "c", "conf"), "two")
+			},
+		},
+	}
+}
+
+// objectsChange is a pod that stays, with another ConfigMap and Secret.
+func objectsChange(name string, restarts map[string]int, variable string, edit ...func(*v1.Pod)) transition {
+	p := pod("a", "1", append(edit, withContainer("d"), withContainer("e"), withInit("setup"),
+		withEnv("c", "conf"), withFile("c", manifests.KindConfigMap, "conf"), withFile("d", manifests.KindSecret, "pass"))...)
+	return transition{
+		name:    name,
+		before:  []sources.Pod{seeing(p, configMap("conf", "one"), secret("pass", "one"))},
+		after:   []sources.Pod{seeing(p, configMap("conf", "two"), secret("pass", "two"))},
+		running: []string{"a.1/POD", "a.1/c", "a.1/d", "a.1/e"}, objects: 5 + len(restarts),
+		restarts: restarts,
+		holds: func(w *world) {
+			w.want("variable", w.env("a.1", "c"), "CONF="+variable)
+			w.want("file", w.file("a.1", "c", "conf"), "two")
+			w.want("secret file", w.file("a.1", "d", "pass"), "two")
 		},
 	}
 }
@@ -106,8 +140,8 @@ func (tr transition) check(w *world) {
 	}
 	for _, p := range w.store.List() {
 		for _, c := range p.Status.ContainerStatuses {
-			if c.RestartCount != 0 {
-				w.Errorf("pod %s: container %s was restarted %d times", p.UID, c.Name, c.RestartCount)
+			if want := tr.restarts[string(p.UID)+"/"+c.Name]; int(c.RestartCount) != want {
+				w.Errorf("pod %s: container %s was restarted %d times, want %d", p.UID, c.Name, c.RestartCount, want)
 			}
 		}
 	}
@@ -121,6 +155,9 @@ func (tr transition) check(w *world) {
 	}
 	if len(tr.after) == 0 {
 		w.wantNothingLeft()
+	}
+	if tr.holds != nil {
+		tr.holds(w)
 	}
 }
 
@@ -205,6 +242,35 @@ func TestEveryRecordWriteMayFindTheDiskFull(t *testing.T) {
 					}
 				})
 			})
+		}
+	}
+}
+
+func TestTheAgentMayBeKilledAtEveryWriteToTheDisk(t *testing.T) {
+	for _, tr := range transitions() {
+		for _, done := range []bool{false, true} {
+			for n := 1; n <= 8; n++ {
+				t.Run(fmt.Sprintf("%s/write %d done %v", tr.name, n, done), func(t *testing.T) {
+					tr.begin(t, func(w *world) {
+						var writes atomic.Int32
+						w.agent.records.write = func(path string, data []byte, mode fs.FileMode) error {
+							i := int(writes.Add(1))
+							if i == n {
+								w.cut()
+							}
+							if i > n || i == n && !done {
+								return syscall.EIO
+							}
+							return durable.WriteFile(path, data, mode)
+						}
+						w.apply(tr.after...)
+						w.advance(time.Second)
+						w.restart()
+						w.advance(20 * time.Minute)
+						tr.check(w)
+					})
+				})
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	goruntime "runtime"
 	"slices"
 	"strings"
 
@@ -41,12 +42,9 @@ func (w *worker) see(objects manifests.Objects) {
 // compareKept finds out, when the source speaks of the pod for the first time in
 // this life, what is on disk, and returns that view where another follows it.
 func (w *worker) compareKept(next view) view {
-	w.behind = w.recorded
-	if !w.recorded {
-		return view{}
-	}
+	w.behind = true
 	w.findMark()
-	if w.filed != w.mark || w.mark.Digest == next.digest {
+	if w.filed != w.mark || w.mark.Turn == 0 || w.mark.Digest == next.digest {
 		return view{}
 	}
 	return w.loadView()
@@ -153,30 +151,28 @@ func (w *worker) retryObjects() {
 // refreshKey is under what a volume that cannot be brought up to date is held.
 const refreshKey = "refresh"
 
-// refresh brings the volumes of a pod that runs up to date. What could not be
-// is tried again later, and does not hold up the pod.
-func (w *worker) refresh(ctx context.Context) error {
-	if !w.behind || w.held[refreshKey].Since > w.now().Since {
-		return nil
+// refresh brings the volumes of a pod that has containers up to date, before the
+// view is durable: that comes with the round's end, and before anything is made.
+// What could not be is tried again later, and does not hold up the pod.
+func (w *worker) refresh(ctx context.Context) {
+	if !w.behind || !w.heard || w.order.end != nil || w.record.Finished != nil {
+		return
 	}
-	if len(w.observed.Containers) == 0 || !showsObjects(w.record.Pod) {
-		w.behind = false // they are set up with the first container
-		return nil
+	if !showsObjects(w.record.Pod) {
+		w.behind = false
+		return
 	}
-	if err := w.saveView(); err != nil && !w.mayGoOn() {
-		return err
+	if len(w.observed.Containers) == 0 || w.held[refreshKey].Since > w.now().Since {
+		return
 	}
 	_, unmounted := w.setUpVolumes(ctx)
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	delete(w.held, refreshKey)
-	if w.behind = len(unmounted) > 0; w.behind {
+	if len(unmounted) > 0 && ctx.Err() == nil {
 		w.held[refreshKey] = w.now().Add(w.delay(refreshKey, actRetry, w.agent.cfg.Resync))
-	} else {
-		delete(w.backoff, refreshKey)
 	}
-	return nil
+	// Where an object is shared by many pods, the files of all come before the
+	// books of any.
+	goruntime.Gosched()
 }
 
 // setUpVolumes makes the pod's volumes, or brings them up to date with its view.
@@ -200,6 +196,7 @@ func (w *worker) setUpVolumes(ctx context.Context) (paths map[string]string, unm
 			w.event("", v1.EventTypeWarning, events.FailedMount, fault.Error())
 		})
 	}
+	w.behind = len(unmounted) > 0 || !w.view.known
 	return paths, unmounted
 }
 

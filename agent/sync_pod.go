@@ -18,9 +18,7 @@ import (
 func (w *worker) sync(ctx context.Context) result {
 	w.enter(w.livingPhase())
 	w.reportServing(ctx)
-	if err := w.refresh(ctx); err != nil {
-		return result{err: err}
-	}
+	w.refresh(ctx)
 	w.recallIfNeeded()
 	decision, err := w.decide(ctx)
 	if err != nil {
@@ -34,7 +32,9 @@ func (w *worker) sync(ctx context.Context) result {
 		return w.finish(*decision.Finished)
 	}
 	acted, err := w.carryOut(ctx, decision.Steps)
-	w.publish()
+	if len(decision.Steps) > 0 {
+		w.publish()
+	}
 	if err != nil {
 		return result{err: err}
 	}

@@ -196,6 +196,7 @@ type result struct {
 }
 
 func (w *worker) round(ctx context.Context) result {
+	w.refresh(ctx) // files need no look at the engine
 	if err := w.observe(ctx); err != nil {
 		return result{err: err}
 	}

@@ -42,6 +42,7 @@ type world struct {
 	store   *status.Store
 	updates chan sources.PodUpdate
 	kill    func()
+	cut     func() // kills it in the middle of what it does; kill then waits for its end
 	wanted  []sources.Pod
 	mute    bool // the source says nothing at the agent's start
 }
@@ -119,6 +120,7 @@ func (w *world) start() {
 			w.Error(err)
 		}
 	})
+	w.cut = cancel
 	w.kill = func() {
 		cancel()
 		running.Wait()
