@@ -76,10 +76,12 @@ func openLab(ctx context.Context, cfg labConfig) (*lab, error) {
 func (l *lab) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	var err error
 	for _, a := range l.agents {
 		a.end(syscall.SIGKILL)
+		err = errors.Join(err, rig.RemoveRunDir(a.root))
 	}
-	err := errors.Join(sweepAgents(ctx, l.engine), sweepBare(ctx, l.engine), l.sweepNetworks(ctx))
+	err = errors.Join(err, sweepAgents(ctx, l.engine), sweepBare(ctx, l.engine), l.sweepNetworks(ctx))
 	l.stop()
 	if l.watch != nil {
 		<-l.watch.done

@@ -30,6 +30,11 @@ func (n *node) finish() {
 		n.start()
 	}
 	n.law()
+	if !slices.Equal(n.sources, n.folderOnly()) {
+		n.stop()
+		n.sources = n.folderOnly() // what came from elsewhere is nobody's now
+		n.start()
+	}
 	n.must(empty(n.manifests))
 	n.awaitFor(4*patience, "the node to be empty", func() error {
 		if left := n.boxes(""); len(left) > 0 {
@@ -37,7 +42,11 @@ func (n *node) finish() {
 		}
 		return nil
 	})
-	n.await("the pods' directories to be gone", func() error { return noEntries(filepath.Join(n.root, "pods")) })
+	run, err := rig.RunDir(n.root)
+	n.must(err)
+	n.await("the pods' directories to be gone", func() error {
+		return errors.Join(noEntries(filepath.Join(n.root, "pods")), noEntries(filepath.Join(run, "pods")))
+	})
 	if took, err := n.end(syscall.SIGTERM); err != nil || took > 2*time.Second {
 		n.Errorf("the agent ended %s after SIGTERM, with %v", took, err)
 	}
@@ -54,7 +63,7 @@ func (n *node) scrub() {
 	if n.agent != nil {
 		_, _ = n.agent.End(syscall.SIGKILL, patience) // by that signal, if not before
 	}
-	err := n.removeAll()
+	err := errors.Join(n.removeAll(), rig.RemoveRunDir(n.root))
 	if n.Failed() {
 		<-time.After(2 * time.Second) // an engine finishes what a killed agent had asked for
 		err = errors.Join(err, n.removeAll())

@@ -39,6 +39,7 @@ type node struct {
 	root      string
 	manifests string
 	flags     []string // beside those that make the node its own
+	sources   []string // flags that say where manifests come from; the folder unless a test says otherwise
 	engine    engine
 	story     *story
 	client    *api.Client
@@ -65,6 +66,7 @@ func newNodeOn(t *testing.T, socket, word string, flags ...string) *node {
 		flags: append([]string{"--docker-endpoint", socket}, flags...),
 		root:  filepath.Join(dir, "root"), manifests: filepath.Join(dir, "manifests"),
 	}
+	n.sources = n.folderOnly()
 	n.client = api.NewClient(filepath.Join(n.root, "run", "podstead.sock"))
 	for _, d := range []string{n.root, n.manifests, filepath.Join(dir, "staging")} {
 		n.must(os.Mkdir(d, 0o700))
@@ -99,9 +101,12 @@ func (n *node) must(err error) {
 
 // args are those of `podstead run` for this node.
 func (n *node) args(more ...string) []string {
-	args := []string{"run", "--root-dir", n.root, "--hostname-override", n.name, "--pod-manifest-path", n.manifests}
-	return slices.Concat(args, n.flags, more)
+	args := []string{"run", "--root-dir", n.root, "--hostname-override", n.name}
+	return slices.Concat(args, n.sources, n.flags, more)
 }
+
+// folderOnly are the flags of a node whose manifests are its folder's.
+func (n *node) folderOnly() []string { return []string{"--pod-manifest-path", n.manifests} }
 
 // start runs the agent until it answers on its socket.
 func (n *node) start(more ...string) {

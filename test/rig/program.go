@@ -1,6 +1,8 @@
 package rig
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -62,4 +64,30 @@ func FreePort() (int, error) {
 	}
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// RunDir is where the agent of a root-dir keeps what must not reach a disk; ""
+// when none has ever run there.
+func RunDir(root string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(root, "node.json"))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	var node struct{ NodeID string }
+	if err == nil {
+		err = json.Unmarshal(text, &node)
+	}
+	if err == nil && node.NodeID == "" {
+		err = errors.New("node.json names no node id")
+	}
+	return filepath.Join("/run/podstead", node.NodeID), err
+}
+
+// RemoveRunDir takes it away, once the agent has ended for good.
+func RemoveRunDir(root string) error {
+	dir, err := RunDir(root)
+	if err != nil || dir == "" {
+		return err
+	}
+	return os.RemoveAll(dir)
 }
