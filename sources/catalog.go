@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -10,12 +11,13 @@ import (
 
 // setLimits bound what one source may want.
 type setLimits struct {
-	bytes int
-	pods  int
+	bytes   int // of manifests, pods' and objects'
+	pods    int
+	objects int
 }
 
 // defaultSetLimits are those of every source.
-func defaultSetLimits() setLimits { return setLimits{bytes: 8 << 20, pods: 1000} }
+func defaultSetLimits() setLimits { return setLimits{bytes: 8 << 20, pods: 1000, objects: 10_000} }
 
 // catalog is what a file source knows: listings, observations and the clock go
 // in, snapshots come out. It touches neither disk nor clock itself.
@@ -24,12 +26,13 @@ type catalog struct {
 	place  string // as configured
 	limits setLimits
 
-	folder  string // of the units
+	folder  string // of the units: until the place was listed, that of the last good set
 	single  bool
 	home    identity // of the folder that the set in force came from
 	entries map[string]*entry
 	bytes   int // in force
 	pods    int // in force
+	objects int // in force
 	// kept is what the last good set on disk holds of units that have no good
 	// version yet, by name.
 	kept map[string]goodUnit
@@ -44,11 +47,11 @@ type catalog struct {
 func newCatalog(reader unitReader, place string, limits setLimits, stored goodSet) *catalog {
 	c := &catalog{
 		reader: reader, place: place, limits: limits,
-		folder: place, single: stored.Single, home: stored.Folder,
+		folder: cmp.Or(stored.Place, place), single: stored.Single, home: stored.Folder,
 		entries: map[string]*entry{}, kept: map[string]goodUnit{},
 	}
 	if c.single {
-		c.folder = filepath.Dir(place)
+		c.folder = filepath.Dir(c.folder)
 	}
 	for _, u := range stored.Units {
 		c.kept[u.Name] = u
@@ -88,7 +91,8 @@ func (c *catalog) accept(l listing) (names []string, changed bool) {
 	}
 	changed = c.fault != "" || !c.tried
 	c.fault, c.tried = "", true
-	c.folder, c.single, c.home = l.folder, l.single, l.id
+	c.settle(l.folder)
+	c.single, c.home = l.single, l.id
 	names = slices.Clone(l.names)
 	for name := range c.entries {
 		if _, there := slices.BinarySearch(l.names, name); !there {
@@ -101,6 +105,18 @@ func (c *catalog) accept(l listing) (names []string, changed bool) {
 		c.forget(names)
 	}
 	return names, changed
+}
+
+// settle notes the folder of the units. What was read as another folder's, whose
+// place the source has taken, is to be read again as this one's.
+func (c *catalog) settle(folder string) {
+	if folder == c.folder {
+		return
+	}
+	c.folder = folder
+	for _, e := range c.entries {
+		e.newest = nil
+	}
 }
 
 // forget drops what is kept of files that were removed while nobody looked.

@@ -70,18 +70,24 @@ func (c *catalog) read(name string, e *entry, data []byte) (changed bool) {
 // judge reads a version within the limits of the source, which the versions in
 // force of the other units share with it.
 func (c *catalog) judge(name string, e *entry, data []byte, sum digest) (v *version, over bool) {
-	bytes, pods := c.bytes+len(data), c.pods
+	bytes, pods, objects := c.bytes+len(data), c.pods, c.objects
 	if e.good != nil {
 		bytes -= len(e.good.data)
 		pods -= len(e.good.pods)
+		objects -= len(e.good.objects)
 	}
 	unit := c.unitName(name)
-	if bytes > c.limits.bytes {
-		return refusedVersion(unit, sum, fmt.Sprintf("exceeds the limit of %d bytes for the manifests of a source", c.limits.bytes)), true
+	refuse := func(limit int, of string) (*version, bool) {
+		return refusedVersion(unit, sum, fmt.Sprintf("exceeds the limit of %d %s", limit, of)), true
 	}
-	v = c.reader.read(unit, data, sum)
-	if pods += len(v.pods); !v.faulty() && pods > c.limits.pods {
-		return refusedVersion(unit, sum, fmt.Sprintf("exceeds the limit of %d pods for a source", c.limits.pods)), true
+	if bytes > c.limits.bytes {
+		return refuse(c.limits.bytes, "bytes for the manifests of a source")
+	}
+	switch v = c.reader.read(unit, data, sum); {
+	case pods+len(v.pods) > c.limits.pods:
+		return refuse(c.limits.pods, "pods for a source")
+	case objects+len(v.objects) > c.limits.objects:
+		return refuse(c.limits.objects, "ConfigMaps and Secrets for a source")
 	}
 	return v, false
 }
@@ -111,9 +117,11 @@ func (c *catalog) putInForce(e *entry, v *version) {
 	if e.good != nil {
 		c.bytes -= len(e.good.data)
 		c.pods -= len(e.good.pods)
+		c.objects -= len(e.good.objects)
 	}
 	if e.good = v; v != nil {
 		c.bytes += len(v.data)
 		c.pods += len(v.pods)
+		c.objects += len(v.objects)
 	}
 }

@@ -31,25 +31,28 @@ func (c *catalog) noteText(name, text string) verdict {
 // The limits of a source fall on the unit that would exceed them, and are
 // lifted when there is room again.
 func TestLimitsOfASource(t *testing.T) {
-	size := len(manifest("p0", "x"))
-	for _, limits := range []setLimits{{bytes: 2*size + size/2, pods: 100}, {bytes: 1 << 20, pods: 2}} {
+	both := func(name, arg string) string { return manifest(name, arg) + "---\n" + objectFile(name, arg) }
+	size := len(both("p0", "x"))
+	for _, limits := range []setLimits{
+		{bytes: 2*size + size/2, pods: 100, objects: 100}, {bytes: 1 << 20, pods: 2, objects: 100}, {bytes: 1 << 20, pods: 100, objects: 2},
+	} {
 		t.Run(fmt.Sprintf("%+v", limits), func(t *testing.T) {
 			c := testCatalog(t, limits)
 			for i := range 3 {
-				c.noteText(fmt.Sprintf("p%d.yaml", i), manifest(fmt.Sprintf("p%d", i), "x"))
+				c.noteText(fmt.Sprintf("p%d.yaml", i), both(fmt.Sprintf("p%d", i), "x"))
 			}
 			s := c.snapshot(epoch)
 			if !pods("p0-n1", "p1-n1").exactly(s) || !faulty("p2.yaml", "exceeds the limit")(s) {
 				t.Fatal(describe(s))
 			}
-			if v := c.noteText("p2.yaml", manifest("p2", "x")); v.changed {
+			if v := c.noteText("p2.yaml", both("p2", "x")); v.changed {
 				t.Error("a rescan of the same bytes is news")
 			}
-			if v := c.noteText("p1.yaml", manifest("p1", "y")); !v.changed || !runs("p1-n1", "y")(c.snapshot(epoch)) {
+			if v := c.noteText("p1.yaml", both("p1", "y")); !v.changed || !runs("p1-n1", "y")(c.snapshot(epoch)) {
 				t.Error("an edit in place needs no room")
 			}
 			c.remove("p0.yaml")
-			c.noteText("p2.yaml", manifest("p2", "x"))
+			c.noteText("p2.yaml", both("p2", "x"))
 			if s := c.snapshot(epoch); !pods("p1-n1", "p2-n1").exactly(s) || faulty("p2.yaml", "")(s) {
 				t.Error(describe(s))
 			}

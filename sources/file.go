@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/podstead/podstead/manifests"
@@ -32,10 +33,15 @@ type FileConfig struct {
 	// UnsupportedKinds is UnsupportedWarn when empty.
 	UnsupportedKinds UnsupportedKinds
 	// Warn makes unknown fields warnings instead of faults.
-	Warn   bool
-	Logger *slog.Logger
+	Warn bool
+	// Policy is what pods may ask for; "" for PolicyPrivileged.
+	Policy Policy
+	// NodePaths are those that no pod may mount; nil for none.
+	NodePaths *NodePaths
+	Logger    *slog.Logger
 
-	writers func(*os.File) written // replaced in tests
+	writers func(*os.File) written       // replaced in tests
+	watch   func() (*folderWatch, error) // replaced in tests
 	asks    chan syncAsk
 }
 
@@ -70,6 +76,9 @@ func NewFile(cfg FileConfig) (*File, error) {
 	default:
 		errs = append(errs, fmt.Errorf("unsupportedKinds %q is neither %s nor %s", cfg.UnsupportedKinds, UnsupportedWarn, UnsupportedStrict))
 	}
+	if cfg.Policy != "" && !slices.Contains(policies(), cfg.Policy) {
+		errs = append(errs, fmt.Errorf("policy %q is none of %v", cfg.Policy, policies()))
+	}
 	path, err := filepath.Abs(cfg.Path)
 	if errs = append(errs, err); errors.Join(errs...) != nil {
 		return nil, fmt.Errorf("configure file source %s: %w", cfg.Name, errors.Join(errs...))
@@ -84,6 +93,9 @@ func NewFile(cfg FileConfig) (*File, error) {
 	if cfg.writers == nil {
 		cfg.writers = writers
 	}
+	if cfg.watch == nil {
+		cfg.watch = newFolderWatch
+	}
 	cfg.Logger = cfg.Logger.With("source", cfg.Name)
 	cfg.asks = make(chan syncAsk)
 	return &File{cfg: cfg}, nil
@@ -95,8 +107,9 @@ func (f *File) Name() string { return f.cfg.Name }
 // Kind implements Source.
 func (f *File) Kind() Kind { return KindFile }
 
-// Sync implements Source: every file is read again. Nothing of a folder is ever
-// held, so there is no removal to allow.
+// Sync implements Source: every file is read again. A file that is being written
+// is waited for until it is shown as a fault. Nothing of a folder is ever held,
+// so there is no removal to allow.
 func (f *File) Sync(ctx context.Context, req SyncRequest) error {
 	return askSync(ctx, f.cfg.asks, req)
 }
@@ -113,6 +126,6 @@ func (f *File) Run(ctx context.Context, out chan<- Snapshot) error {
 func (cfg FileConfig) reader() unitReader {
 	return unitReader{
 		source: cfg.Name, kind: KindFile, node: cfg.Node, limits: cfg.Limits,
-		unsupported: cfg.UnsupportedKinds, warn: cfg.Warn,
+		unsupported: cfg.UnsupportedKinds, warn: cfg.Warn, policy: cfg.Policy, paths: cfg.NodePaths,
 	}
 }

@@ -56,7 +56,7 @@ func newFileLoop(cfg FileConfig) *fileLoop {
 		l.saver = newSaver(store, l.log, saveRetry)
 	}
 	l.catalog = newCatalog(cfg.reader(), cfg.Path, defaultSetLimits(), stored)
-	watch, err := newFolderWatch()
+	watch, err := cfg.watch()
 	l.watch = watch
 	l.noteWatch(err)
 	return l
@@ -142,8 +142,10 @@ func (l *fileLoop) wake() time.Time {
 
 // answerAsks tells those who asked for a look once all that it found is taken.
 func (l *fileLoop) answerAsks() {
-	_, due := l.pace.due()
-	if len(l.asked) == 0 || len(l.agenda) > 0 || due || l.opening() {
+	if len(l.asked) == 0 || l.looking(time.Now()) {
+		return
+	}
+	if _, untold := l.pace.due(); untold {
 		return
 	}
 	err := l.catalog.snapshot(time.Now()).trouble()
@@ -151,6 +153,21 @@ func (l *fileLoop) answerAsks() {
 		ask.reply <- err // it has room for one
 	}
 	l.asked = nil
+}
+
+// looking is true until the place was listed and every file in it has shown what
+// it holds, or that it can't: one that is looked at again and again since somebody
+// is writing it counts as looked at once it is at fault for that.
+func (l *fileLoop) looking(now time.Time) bool {
+	if !l.rescanAt.After(now) || l.opening() {
+		return true
+	}
+	for name, at := range l.agenda {
+		if e := l.catalog.entries[name]; !at.After(now) || e == nil || e.trouble == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // drain takes the events that are there already, so that a burst is one piece

@@ -52,11 +52,11 @@ func (j *journal) tellPlace(s Snapshot) {
 // tellUnit logs a version only beside the first live snapshot: that one is told
 // in numbers.
 func (j *journal) tellUnit(before, now Unit) {
-	for _, f := range news(before.Faults, now.Faults) {
+	for _, f := range j.first(now.Name, "faults", news(before.Faults, now.Faults)) {
 		j.log.Warn("manifest is at fault, its last good version stays", "place", f.Place.String(),
 			"field", f.Place.Field, "err", f.Message, "revision", now.Revision)
 	}
-	for _, f := range news(before.Warnings, now.Warnings) {
+	for _, f := range j.first(now.Name, "warnings", news(before.Warnings, now.Warnings)) {
 		j.log.Warn("manifest warning", "place", f.Place.String(), "field", f.Place.Field, "err", f.Message)
 	}
 	switch {
@@ -66,6 +66,19 @@ func (j *journal) tellUnit(before, now Unit) {
 	case len(before.Faults) > 0:
 		j.log.Info("manifest is good again", "unit", now.Name, "revision", now.Revision)
 	}
+}
+
+// toldFaults is how many faults, and how many warnings, of a version of a unit are
+// logged. `podstead get sources -o wide` shows them all.
+const toldFaults = 10
+
+// first returns what is to be logged one by one, and logs how many more there are.
+func (j *journal) first(unit, what string, all []manifests.Fault) []manifests.Fault {
+	if len(all) <= toldFaults {
+		return all
+	}
+	j.log.Warn("manifest has more to tell than is logged", "unit", unit, what, len(all), "logged", toldFaults)
+	return all[:toldFaults]
 }
 
 // listed names what a listing left out.
@@ -85,9 +98,13 @@ func (j *journal) listed(l listing) {
 
 // news lists the faults that were not there before.
 func news(before, now []manifests.Fault) []manifests.Fault {
+	known := make(map[manifests.Fault]bool, len(before))
+	for _, f := range before {
+		known[f] = true
+	}
 	var fresh []manifests.Fault
 	for _, f := range now {
-		if !slices.Contains(before, f) {
+		if !known[f] {
 			fresh = append(fresh, f)
 		}
 	}

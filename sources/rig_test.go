@@ -73,6 +73,7 @@ type rig struct {
 	stop    func()
 	last    Snapshot
 	got     int
+	source  *File
 	ledger  *ledger
 	changes []string // "ADD lamp-n1", in order
 }
@@ -109,7 +110,7 @@ func (r *rig) start(options ...rigOption) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- source.Run(ctx, out) }()
-	r.out = out
+	r.out, r.source = out, source
 	r.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {

@@ -15,7 +15,7 @@ func (c *catalog) snapshot(now time.Time) Snapshot {
 	s := Snapshot{
 		Source: c.reader.source, Kind: c.reader.kind, Place: c.place,
 		Live: c.answered, Attempted: c.tried, Taken: now,
-		Pods: make([]Pod, 0, c.pods), Units: make([]Unit, 0, len(c.entries)),
+		Pods: make([]Pod, 0, c.pods), Objects: make([]Object, 0, c.objects), Units: make([]Unit, 0, len(c.entries)),
 	}
 	moved, sum := c.moved(), sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(c.entries)) {
@@ -26,6 +26,7 @@ func (c *catalog) snapshot(now time.Time) Snapshot {
 		s.Units = append(s.Units, c.unit(name, e))
 		if e.good != nil {
 			s.Pods = append(s.Pods, e.good.pods...)
+			s.Objects = append(s.Objects, e.good.objects...)
 			_, _ = io.WriteString(sum, name+"\x00")
 			_, _ = sum.Write(e.good.sum[:])
 		}
@@ -61,7 +62,7 @@ func (c *catalog) unit(name string, e *entry) Unit {
 }
 
 // moved names the files that are missing just now while other files hold all
-// their pods: they were renamed, there is nothing to wait for.
+// their pods and objects: they were renamed, there is nothing to wait for.
 func (c *catalog) moved() map[string]bool {
 	var away []string
 	for name, e := range c.entries {
@@ -72,22 +73,34 @@ func (c *catalog) moved() map[string]bool {
 	if len(away) == 0 {
 		return nil
 	}
-	present := map[fullName]bool{}
+	present := map[manifests.ObjectRef]bool{}
 	for _, e := range c.entries {
 		if e.good == nil || e.away() {
 			continue
 		}
-		for _, pod := range e.good.pods {
-			present[fullName{pod.Namespace, pod.Name}] = true
+		for _, ref := range e.good.refs() {
+			present[ref] = true
 		}
 	}
-	nowhere := func(p Pod) bool { return !present[fullName{p.Namespace, p.Name}] }
+	nowhere := func(ref manifests.ObjectRef) bool { return !present[ref] }
 	moved := map[string]bool{}
 	for _, name := range away {
-		pods := c.entries[name].good.pods
-		moved[name] = len(pods) > 0 && !slices.ContainsFunc(pods, nowhere)
+		refs := c.entries[name].good.refs()
+		moved[name] = len(refs) > 0 && !slices.ContainsFunc(refs, nowhere)
 	}
 	return moved
+}
+
+// refs names what a version holds, pods too.
+func (v *version) refs() []manifests.ObjectRef {
+	refs := make([]manifests.ObjectRef, 0, len(v.pods)+len(v.objects))
+	for _, pod := range v.pods {
+		refs = append(refs, manifests.ObjectRef{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name})
+	}
+	for _, o := range v.objects {
+		refs = append(refs, o.Ref())
+	}
+	return refs
 }
 
 // good is what is to be kept on disk of the set in force. What is kept already
