@@ -65,6 +65,10 @@ type HTTPConfig struct {
 	UnsupportedKinds UnsupportedKinds
 	// Warn makes unknown fields warnings instead of faults.
 	Warn bool
+	// Policy is what pods may ask for; "" for PolicyEdge.
+	Policy Policy
+	// NodePaths are those that no pod may mount; nil for none.
+	NodePaths *NodePaths
 	// MaxRemoval is how much of the set may vanish at once without being asked
 	// for, as a percentage: "50%" when empty, "100%" for any.
 	MaxRemoval string
@@ -123,7 +127,7 @@ func (s *httpSettings) reader() unitReader {
 	limits.Bytes = s.MaxBytes
 	return unitReader{
 		source: s.Name, kind: KindHTTP, node: s.Node, limits: limits,
-		unsupported: s.UnsupportedKinds, warn: s.Warn,
+		unsupported: s.UnsupportedKinds, warn: s.Warn, policy: s.Policy, paths: s.NodePaths,
 	}
 }
 

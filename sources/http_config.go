@@ -29,7 +29,7 @@ func (cfg HTTPConfig) check() (*httpSettings, error) {
 		errs = append(errs, err)
 	}
 	s.removal, err = parseMaxRemoval(cfg.MaxRemoval)
-	errs = append(errs, err, s.checkKinds())
+	errs = append(errs, err, s.checkKinds(), s.checkPolicy())
 	errs = append(errs, s.checkBounds()...)
 	errs = append(errs, checkHeaders(cfg.Headers)...)
 	s.Headers = canonical(cfg.Headers)
@@ -73,6 +73,13 @@ func (s *httpSettings) checkKinds() error {
 		s.UnsupportedKinds = UnsupportedWarn
 	default:
 		return fmt.Errorf("unsupportedKinds %q is neither %s nor %s", s.UnsupportedKinds, UnsupportedWarn, UnsupportedStrict)
+	}
+	return nil
+}
+
+func (s *httpSettings) checkPolicy() error {
+	if s.Policy != "" && !slices.Contains(policies(), s.Policy) {
+		return fmt.Errorf("policy %q is none of %v", s.Policy, policies())
 	}
 	return nil
 }

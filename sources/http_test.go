@@ -757,6 +757,36 @@ func TestHTTPClockWrongAtBoot(t *testing.T) {
 	}
 }
 
+// What a URL wants is held to a policy, and away from what rules the node.
+func TestHTTPPolicy(t *testing.T) {
+	nosy := strings.Replace(podList("lamp"), `"spec":{`, `"spec":{"hostPID":true,`, 1)
+	mounts := strings.Replace(podList("lamp"), `"spec":{`, `"spec":{"volumes":[{"name":"v","hostPath":{"path":"/run/podstead"}}],`, 1)
+	tests := []struct {
+		name   string
+		body   string
+		policy Policy
+		paths  *NodePaths
+		says   string // "" for nothing
+	}{
+		{"beyond edge", nosy, "", nil, "hostPID"},
+		{"allowed by its policy", nosy, PolicyPrivileged, nil, ""},
+		{"what rules the node", mounts, PolicyPrivileged, NewNodePaths(NodePath{"/run/podstead", "podstead's files"}), "/run/podstead"},
+		{"what rules the node, allowed", mounts, PolicyPrivileged, nil, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newHTTPRig(t)
+			r.cfg.Policy, r.cfg.NodePaths = tt.policy, tt.paths
+			r.answers(http.StatusOK, tt.body)
+			if r.start(); tt.says == "" {
+				r.good("lamp-n1")
+				return
+			}
+			r.bad(tt.says)
+		})
+	}
+}
+
 func TestNewHTTPNamesEveryMistake(t *testing.T) {
 	tests := []struct {
 		name string
@@ -766,10 +796,10 @@ func TestNewHTTPNamesEveryMistake(t *testing.T) {
 		{"all at once", HTTPConfig{
 			URL: "ftp://node:hunter2@files.example", Interval: -1, Timeout: -1, IdleTimeout: -1, MaxBytes: -1,
 			Headers: http.Header{"Bad Name": {"x"}, "range": {"0-1"}, "X-Two": {"a\nhunter2"}, "Authorization": {"hunter2"}},
-			User:    "node", TokenFile: "/t", CertFile: "/c", Proxy: "hunter2", MaxRemoval: "half", UnsupportedKinds: "maybe",
+			User:    "node", TokenFile: "/t", CertFile: "/c", Proxy: "hunter2", MaxRemoval: "half", UnsupportedKinds: "maybe", Policy: "any",
 		}, []string{
 			"a name is needed", `begins with "ftp"`, "interval -1ns", "timeout -1ns", "idle timeout", "-1 bytes", `"Bad Name"`, "Range can't be set", "X-Two holds a control",
-			"there can be one", "user and password file need", "certificate file and key file need", "proxy is no URL", `maxRemoval "half"`, `"maybe"`,
+			"there can be one", "user and password file need", "certificate file and key file need", "proxy is no URL", `maxRemoval "half"`, `"maybe"`, `policy "any"`,
 		}},
 		{"no URL", HTTPConfig{Name: "web"}, []string{"a URL is needed"}},
 		{"no host", HTTPConfig{Name: "web", URL: "https:///pods"}, []string{"names no host"}},

@@ -65,8 +65,8 @@ func (l *pollLoop) recall(store *goodStore) {
 	for _, err := range errs {
 		l.log.Warn("the last good set is lost", "err", err)
 	}
-	if len(errs) > 0 || len(set.Units) == 0 {
-		return
+	if len(errs) > 0 || set.format() != polledFormat || l.cfg.body && len(set.Units) != 1 {
+		return // nothing is kept, or it is another kind of source's
 	}
 	files := make([]unitFile, len(set.Units))
 	for i, u := range set.Units {

@@ -227,6 +227,20 @@ func TestUnchangedMakesLastGoodLive(t *testing.T) {
 	})
 }
 
+// A set without any file is a set too: it is what an unchanged place still says.
+func TestEmptySetOverRestarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newPolledRig(t)
+		r.place.says(answer{revision: "c1", mark: mark{"commit": "c1"}}, nil)
+		r.start()
+		r.place.says(answer{unchanged: true}, nil)
+		r.restart()
+		if s := r.after(0); !s.Live || !healthy(s) || s.Revision != "c1" || len(s.Pods) > 0 {
+			t.Errorf("%s", describe(s))
+		}
+	})
+}
+
 func TestUnchangedSinceNever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newPolledRig(t)
