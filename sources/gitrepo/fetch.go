@@ -13,10 +13,13 @@ import (
 
 // wish is what is asked of a server.
 type wish struct {
-	want  []plumbing.Hash
-	have  plumbing.Hash // a commit that is here without its history; zero for none
-	depth int           // commits of history; 0 for all
-	lean  bool          // without file contents: only if the server can do that
+	want []plumbing.Hash
+	// have is a commit that is here without its history; zero for none. Servers
+	// leave out what is in it only if they may tell the rest as differences from
+	// it, which makes a pack that is no use without this store.
+	have  plumbing.Hash
+	depth int  // commits of history; 0 for all
+	lean  bool // without file contents: only if the server can do that
 }
 
 // filterContents leaves file contents out of a pack.
@@ -65,8 +68,14 @@ func (w wish) request(said *greeting) *pktWriter {
 		request.command("fetch", said)
 		request.linef("ofs-delta")
 		request.linef("no-progress")
+		if !w.have.IsZero() {
+			request.linef("thin-pack")
+		}
 	} else {
 		features = " ofs-delta no-progress side-band-64k shallow"
+		if !w.have.IsZero() {
+			features += " thin-pack"
+		}
 		if said.can("agent", "") {
 			features += " agent=podstead"
 		}

@@ -87,6 +87,7 @@ type Repo struct {
 	// hello is what a server said that need not be asked again; nil when unknown.
 	hello    *greeting
 	sessions tls.ClientSessionCache
+	key      opened
 	// whole is true of a server that leaves contents out and does not give them
 	// later: it is asked for all at once.
 	whole bool

@@ -67,16 +67,22 @@ func (r *Repo) connectHTTP() (link, error) {
 	l.client = &http.Client{
 		CheckRedirect: l.mayFollow,
 		Transport: &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           r.dial,
-			TLSClientConfig:       &tls.Config{RootCAs: roots, ClientSessionCache: r.sessions, MinVersion: tls.VersionTLS12},
-			TLSHandshakeTimeout:   r.cfg.IdleTimeout,
-			ResponseHeaderTimeout: r.cfg.IdleTimeout,
-			IdleConnTimeout:       time.Minute,
-			MaxConnsPerHost:       2,
+			Proxy:                  proxy,
+			DialContext:            r.dial,
+			TLSClientConfig:        &tls.Config{RootCAs: roots, ClientSessionCache: r.sessions, MinVersion: tls.VersionTLS12},
+			IdleConnTimeout:        time.Minute,
+			MaxResponseHeaderBytes: 64 << 10,
 		},
 	}
 	return l, nil
+}
+
+func proxy(request *http.Request) (*url.URL, error) {
+	u, err := http.ProxyFromEnvironment(request)
+	if err != nil { // it repeats the variable, password and all
+		return nil, errors.New("the environment's HTTP_PROXY or HTTPS_PROXY is no URL")
+	}
+	return u, nil
 }
 
 func hostPort(a address) string {
@@ -231,8 +237,8 @@ func withoutURL(err error) error {
 	if errors.As(err, &at) {
 		err = at.Err
 	}
-	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() && !errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%w: %w", errSilent, err)
+	if errors.Is(err, errSilent) {
+		return errSilent
 	}
 	return err
 }

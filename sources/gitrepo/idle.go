@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"time"
@@ -22,8 +23,9 @@ func (c idleConn) Read(p []byte) (int, error) {
 	return n, silent(err)
 }
 
+// Write gives the other side its time to answer, too.
 func (c idleConn) Write(p []byte) (int, error) {
-	if err := c.SetWriteDeadline(time.Now().Add(c.limit)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(c.limit)); err != nil {
 		return 0, err
 	}
 	n, err := c.Conn.Write(p)
@@ -44,9 +46,15 @@ func (p idlePipe) Read(b []byte) (int, error) {
 	return n, silent(err)
 }
 
+// silent names a deadline as what it means, and takes our own address out of
+// other errors: the same trouble must read the same each time.
 func silent(err error) error {
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	var op *net.OpError
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		return errSilent
+	case errors.As(err, &op):
+		return fmt.Errorf("%s: %w", op.Op, op.Err)
 	}
 	return err
 }
@@ -55,7 +63,13 @@ func silent(err error) error {
 func (r *Repo) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: r.cfg.IdleTimeout, KeepAlive: -1}
 	conn, err := dialer.DialContext(ctx, network, addr)
-	if err != nil {
+	var lookup *net.DNSError
+	switch {
+	case errors.As(err, &lookup) && lookup.IsNotFound:
+		return nil, fmt.Errorf("look up %s: no such host", lookup.Name)
+	case errors.As(err, &lookup) && ctx.Err() == nil:
+		return nil, fmt.Errorf("look up %s: no answer", lookup.Name)
+	case err != nil:
 		return nil, err
 	}
 	return idleConn{Conn: conn, limit: r.cfg.IdleTimeout}, nil

@@ -20,26 +20,23 @@ var errMissing = errors.New("object is missing")
 // object reads an object of at most limit bytes and checks that it is the one
 // named.
 func (h *holding) object(ctx context.Context, hash plumbing.Hash, limit int64) (plumbing.ObjectType, []byte, error) {
-	for _, p := range h.packs {
-		offset, err := p.index.FindOffset(hash)
-		if err != nil {
-			continue
-		}
-		kind, data, err := h.at(ctx, p, offset, limit, 0)
-		switch {
-		case ctx.Err() != nil:
-			return 0, nil, ctx.Err()
-		case errors.Is(err, errTooLarge) && p.intact(ctx, hash, offset):
-		case err != nil:
-			err = fmt.Errorf("%w: %w", errCorrupt, err)
-		case plumbing.ComputeHash(kind, data) != hash:
-			err = errCorrupt
-		default:
-			return kind, data, nil
-		}
-		return 0, nil, fmt.Errorf("object %s: %w", hash, err)
+	p, offset := h.find(hash)
+	if p == nil {
+		return 0, nil, fmt.Errorf("object %s: %w", hash, errMissing)
 	}
-	return 0, nil, fmt.Errorf("object %s: %w", hash, errMissing)
+	kind, data, err := h.at(ctx, p, offset, limit, 0)
+	switch {
+	case ctx.Err() != nil:
+		return 0, nil, ctx.Err()
+	case errors.Is(err, errTooLarge) && p.intact(ctx, hash, offset):
+	case err != nil:
+		err = fmt.Errorf("%w: %w", errCorrupt, err)
+	case plumbing.ComputeHash(kind, data) != hash:
+		err = errCorrupt
+	default:
+		return kind, data, nil
+	}
+	return 0, nil, fmt.Errorf("object %s: %w", hash, err)
 }
 
 // errCorrupt is an object whose content has another name; errMalformed one that
@@ -89,25 +86,32 @@ func (h *holding) at(ctx context.Context, p *pack, offset, limit int64, depth in
 	return kind, data, err
 }
 
+// base reads what an object is told as a difference from: in the same pack, or,
+// where it is named, in another.
 func (h *holding) base(ctx context.Context, p *pack, header *packfile.ObjectHeader, depth int) (plumbing.ObjectType, []byte, error) {
-	offset := header.OffsetReference
-	if header.Type == plumbing.REFDeltaObject {
-		var err error
-		if offset, err = p.index.FindOffset(header.Reference); err != nil {
-			return 0, nil, errCorrupt
-		}
+	if header.Type == plumbing.OFSDeltaObject {
+		return h.at(ctx, p, header.OffsetReference, maxObject, depth+1)
 	}
-	return h.at(ctx, p, offset, maxObject, depth+1)
+	other, offset := h.find(header.Reference)
+	if other == nil {
+		return 0, nil, errMissing
+	}
+	return h.at(ctx, other, offset, maxObject, depth+1)
 }
 
-// has tells whether the store holds an object, or says so.
-func (h *holding) has(hash plumbing.Hash) bool {
+// find tells where the store says that it holds an object; nil for nowhere.
+func (h *holding) find(hash plumbing.Hash) (*pack, int64) {
 	for _, p := range h.packs {
-		if _, err := p.index.FindOffset(hash); err == nil {
-			return true
+		if offset, err := p.index.FindOffset(hash); err == nil {
+			return p, offset
 		}
 	}
-	return false
+	return nil, 0
+}
+
+func (h *holding) has(hash plumbing.Hash) bool {
+	p, _ := h.find(hash)
+	return p != nil
 }
 
 // node is one entry of a tree.

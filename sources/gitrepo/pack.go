@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 
@@ -49,8 +50,12 @@ type indexer struct {
 	held    int64
 }
 
-// indexPack reads a pack from its beginning and returns its index. ctx ends it.
-func indexPack(ctx context.Context, pack *os.File) (*idxfile.MemoryIndex, error) {
+// lookup finds an object that is not in the pack at hand.
+type lookup func(context.Context, plumbing.Hash) (plumbing.ObjectType, []byte, error)
+
+// indexPack reads a pack from its beginning and returns its index. What it tells
+// as differences from objects of other packs is looked up there. ctx ends it.
+func indexPack(ctx context.Context, pack *os.File, elsewhere lookup) (*idxfile.MemoryIndex, error) {
 	if _, err := pack.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
@@ -75,6 +80,9 @@ func indexPack(ctx context.Context, pack *os.File) (*idxfile.MemoryIndex, error)
 		if err := x.follow(ctx, int32(i)); err != nil {
 			return nil, badPack(ctx, err)
 		}
+	}
+	if err := x.borrow(ctx, elsewhere); err != nil {
+		return nil, badPack(ctx, err)
 	}
 	return x.index(sum)
 }
@@ -142,6 +150,24 @@ func (x *indexer) follow(ctx context.Context, i int32) error {
 		return err
 	}
 	return x.expand(ctx, i, data)
+}
+
+// borrow computes what is told as differences from objects of other packs. What
+// is not there either is left out.
+func (x *indexer) borrow(ctx context.Context, elsewhere lookup) error {
+	for _, hash := range slices.Collect(maps.Keys(x.waiting)) {
+		kind, data, err := elsewhere(ctx, hash)
+		if err != nil {
+			continue
+		}
+		base := int32(len(x.entries)) // not of this pack, and so never known here
+		x.entries = append(x.entries, entry{kind: kind, hash: hash})
+		x.adopt(base)
+		if err := x.expand(ctx, base, data); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
 }
 
 // expand computes what is told as differences from an object, and what is told

@@ -3,9 +3,11 @@ package gitrepo
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 
 	"golang.org/x/crypto/ssh"
@@ -63,29 +65,52 @@ func (r *Repo) sshConfig(addr string) (*ssh.ClientConfig, error) {
 	}, nil
 }
 
+// opened is a private key, and what it was read from: a passphrase is made to be
+// slow, so that the files are read for each visit but opened only when they have
+// changed.
+type opened struct {
+	from   [sha256.Size]byte
+	signer ssh.Signer
+}
+
 // signer reads the key anew for each visit.
 func (r *Repo) signer() (ssh.Signer, error) {
 	key, err := readSecret(r.cfg.KeyFile)
 	if err != nil {
 		return nil, fmt.Errorf("read sshKeyFile: %w", err)
 	}
+	var passphrase []byte
+	if r.cfg.PassphraseFile != "" {
+		if passphrase, err = readSecret(r.cfg.PassphraseFile); err != nil {
+			return nil, fmt.Errorf("read sshKeyPassphraseFile: %w", err)
+		}
+		passphrase = bytes.TrimRight(passphrase, "\r\n")
+	}
+	from := sha256.Sum256(slices.Concat(key, []byte{0}, passphrase))
+	if r.key.signer != nil && r.key.from == from {
+		return r.key.signer, nil
+	}
+	signer, err := openKey(key, passphrase)
+	if err != nil {
+		return nil, fmt.Errorf("read sshKeyFile %s: %w", r.cfg.KeyFile, err)
+	}
+	r.key = opened{from, signer}
+	return signer, nil
+}
+
+func openKey(key, passphrase []byte) (ssh.Signer, error) {
 	signer, err := ssh.ParsePrivateKey(key)
 	var encrypted *ssh.PassphraseMissingError
 	switch {
 	case err == nil:
 		return signer, nil
 	case !errors.As(err, &encrypted):
-		return nil, fmt.Errorf("read sshKeyFile %s: it holds no private key that can be read", r.cfg.KeyFile)
-	case r.cfg.PassphraseFile == "":
-		return nil, fmt.Errorf("read sshKeyFile %s: it is encrypted, and no sshKeyPassphraseFile is configured", r.cfg.KeyFile)
+		return nil, errors.New("it holds no private key that can be read")
+	case passphrase == nil:
+		return nil, errors.New("it is encrypted, and no sshKeyPassphraseFile is configured")
 	}
-	passphrase, err := readSecret(r.cfg.PassphraseFile)
-	if err != nil {
-		return nil, fmt.Errorf("read sshKeyPassphraseFile: %w", err)
-	}
-	signer, err = ssh.ParsePrivateKeyWithPassphrase(key, bytes.TrimRight(passphrase, "\r\n"))
-	if err != nil {
-		return nil, fmt.Errorf("read sshKeyFile %s: the passphrase does not open it", r.cfg.KeyFile)
+	if signer, err = ssh.ParsePrivateKeyWithPassphrase(key, passphrase); err != nil {
+		return nil, errors.New("the passphrase does not open it")
 	}
 	return signer, nil
 }

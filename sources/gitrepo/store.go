@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
@@ -44,7 +45,7 @@ const storeFormat = 1
 const (
 	maxPacks  = 40
 	maxGrowth = 2       // times its first size
-	minGrowth = 4 << 20 // bytes below which growth does not matter
+	minGrowth = 1 << 20 // bytes below which growth does not matter
 )
 
 // holding is an open store.
@@ -203,18 +204,20 @@ func (h *holding) add(ctx context.Context, fill func(io.Writer) error) error {
 		return err
 	}
 	base := strings.TrimSuffix(file.Name(), ".pack")
-	index, err := writePack(ctx, file, base+".idx", fill)
+	index, err := h.write(ctx, file, base+".idx", fill)
 	if err != nil {
 		return errors.Join(err, file.Close(), os.Remove(file.Name()))
 	}
 	return h.hold(file, index)
 }
 
-func writePack(ctx context.Context, file *os.File, indexPath string, fill func(io.Writer) error) (*idxfile.MemoryIndex, error) {
+func (h *holding) write(ctx context.Context, file *os.File, indexPath string, fill func(io.Writer) error) (*idxfile.MemoryIndex, error) {
 	if err := fill(file); err != nil {
 		return nil, err
 	}
-	index, err := indexPack(ctx, file)
+	index, err := indexPack(ctx, file, func(ctx context.Context, hash plumbing.Hash) (plumbing.ObjectType, []byte, error) {
+		return h.object(ctx, hash, maxObject)
+	})
 	if err != nil {
 		return nil, err
 	}
