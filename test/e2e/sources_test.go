@@ -229,3 +229,32 @@ func TestABootWithEverySourceDown(t *testing.T) {
 	k.awaitSource("page", "to be heard again", func(s api.Source) bool { return s.State == api.SourceReady })
 	k.awaitStatus(0, "")
 }
+
+// What a repository's pods may not do holds its commit back, with the word that
+// would let them; the same words let them.
+func TestARepositoryMayNotRuleTheNode(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	repo := newRepository(t)
+	_, url := repo.serve()
+	fleet := func(more string) string {
+		return listed("- name: fleet\n  interval: 1s\n  git: {url: " + url + "}\n" + more)
+	}
+	repo.put("lamp.yaml", lamp("lamp"))
+	first := repo.push("first")
+	n.configure(fleet(""))
+	n.start()
+	n.awaitReady("lamp")
+
+	repo.put("lamp.yaml", lamp("lamp", "volumes: [{name: v, hostPath: {path: "+n.root+"}}]"))
+	second := repo.push("look at the node's own folder")
+	n.awaitSource("fleet", "to refuse a hostPath", faulty(first, "lamp.yaml:", "edge", "policy: privileged"))
+	n.configure(fleet("  policy: privileged\n"))
+	n.awaitSource("fleet", "to refuse that hostPath", faulty(first, "lamp.yaml:", "allowNodeControl"))
+	if p := n.awaitReady("lamp"); len(p.Spec.Volumes) > 0 {
+		t.Errorf("the pod that runs is the refused one: %v", p.Spec.Volumes)
+	}
+	n.configure(fleet("  policy: privileged\n  allowNodeControl: true\n"))
+	n.awaitSource("fleet", "to be at the second commit", at(second))
+	n.awaitPod("lamp", "to be replaced", func(p v1.Pod) bool { return ready(p) && len(p.Spec.Volumes) == 1 })
+}
