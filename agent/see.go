@@ -178,7 +178,12 @@ func (w *worker) refresh(ctx context.Context) {
 // setUpVolumes makes the pod's volumes, or brings them up to date with its view.
 // While that is not known those of objects are left as they are.
 func (w *worker) setUpVolumes(ctx context.Context) (paths map[string]string, unmounted map[string]*volumes.Error) {
-	req := volumes.Request{Pod: w.record.Pod, ConfigMaps: w.view.configMaps, Secrets: w.view.secrets}
+	origin := w.record.Origin
+	req := volumes.Request{
+		Pod: w.record.Pod, ConfigMaps: w.view.configMaps, Secrets: w.view.secrets,
+		// A folder is root's; records of older podsteads know no more than that.
+		NodeControl: origin.NodeControl || origin.Kind == sources.KindFile,
+	}
 	if !w.view.known {
 		req.Pod = withoutObjects(w.record.Pod)
 	}

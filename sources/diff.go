@@ -81,7 +81,7 @@ func compare(old, new *Pod) Op {
 }
 
 func (o Origin) sameUnit(other Origin) bool {
-	return o.Source == other.Source && o.Kind == other.Kind && o.Unit == other.Unit
+	return o.Source == other.Source && o.Kind == other.Kind && o.Unit == other.Unit && o.NodeControl == other.NodeControl
 }
 
 func differ(a, b *v1.Pod) bool {

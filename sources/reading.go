@@ -177,5 +177,6 @@ func (g *reading) origin(doc manifests.Document) Origin {
 	return Origin{
 		Source: g.source, Kind: g.kind, Unit: g.version.unit.Name, File: g.within,
 		Document: doc.Place.Document, Line: doc.Place.Line, Revision: g.version.unit.Revision,
+		NodeControl: g.paths == nil,
 	}
 }

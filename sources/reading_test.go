@@ -20,7 +20,7 @@ func TestUnitsHaveObjects(t *testing.T) {
 	if got := second.Ref().String(); got != "Secret lab/door" {
 		t.Error(got)
 	}
-	want := Origin{Source: "fleet", Kind: KindGit, Unit: "fleet.yaml", Document: 3, Line: 16, Revision: v.unit.Revision}
+	want := Origin{Source: "fleet", Kind: KindGit, Unit: "fleet.yaml", Document: 3, Line: 16, Revision: v.unit.Revision, NodeControl: true}
 	if second.Origin != want {
 		t.Errorf("origin %+v, want %+v", second.Origin, want)
 	}

@@ -129,6 +129,8 @@ type Origin struct {
 	Document int    `json:"document"`
 	Line     int    `json:"line,omitempty"`
 	Revision string `json:"revision"`
+	// NodeControl: the source may have its pods mount what rules the node.
+	NodeControl bool `json:"nodeControl,omitempty"`
 }
 
 // FullName is namespace/name with the node suffix: of all pods with one full

@@ -29,7 +29,7 @@ func TestManyFilesAreOneVersion(t *testing.T) {
 	if v.faulty() || len(v.pods) != 3 {
 		t.Fatalf("%d pods, faults %v", len(v.pods), texts(v.unit.Faults))
 	}
-	want := Origin{Source: "fleet", Kind: KindGit, Unit: "main", File: "pods/b.yaml", Document: 2, Line: 13, Revision: "abc123"}
+	want := Origin{Source: "fleet", Kind: KindGit, Unit: "main", File: "pods/b.yaml", Document: 2, Line: 13, Revision: "abc123", NodeControl: true}
 	if got := v.pods[2].Origin; got != want {
 		t.Errorf("origin %+v, want %+v", got, want)
 	}
