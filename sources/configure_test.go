@@ -166,7 +166,9 @@ func TestRemovedSource(t *testing.T) {
 		r.configure(Member{Name: "git"})
 		r.receiveOrder("git")
 		r.configure(Member{Name: "git"}, Member{Name: "file"})
-		r.receiveOrder("git file")
+		if u := r.receive(); u.Source.Name != "file" || !u.Source.Live || strings.Join(u.Order, " ") != "git file" {
+			t.Errorf("order %q with the state %+v: whoever heard that file is gone has forgotten it", u.Order, u.Source)
+		}
 		r.send(wants("git"))
 		r.receive()
 		r.silent()

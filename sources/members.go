@@ -58,7 +58,7 @@ func checkMembers(members []Member) error {
 // that they had, until every configured source has answered. Whoever could look
 // into them for objects still can, as long as they are there.
 func (l *ledger) configure(members []Member) {
-	before := slices.Concat(l.members, l.retired)
+	listed, before := l.members, slices.Concat(l.members, l.retired)
 	l.members, l.retired = slices.Clone(members), nil
 	var gone []string
 	for name := range l.newest {
@@ -81,7 +81,8 @@ func (l *ledger) configure(members []Member) {
 		if was := member(before, m.Name); was != nil {
 			l.members[i].ObjectsFrom = l.lingering(m.ObjectsFrom, was.ObjectsFrom)
 		}
-		if _, spoke := l.newest[m.Name]; spoke && member(before, m.Name) == nil {
+		if _, spoke := l.newest[m.Name]; spoke && member(listed, m.Name) == nil {
+			delete(l.states, m.Name) // the receiver has forgotten it
 			l.owe(m.Name)
 		}
 	}

@@ -45,9 +45,9 @@ type PodUpdate struct {
 	Changes []Change
 	// Order names the configured sources, the first wins: all of them, those that
 	// have not spoken too. Every update has it, and it differs from the one before
-	// only when the configuration was read again: what is not in it is configured
-	// no more, whatever was known of it counts for nothing. A source that is gone
-	// from Order may still have pods, with Origins that name it: they are wanted
+	// only when the configuration was read again. What was known of a source that
+	// is gone from it is to be forgotten: if it comes back, its state is told again.
+	// Such a source may still have pods, with Origins that name it: they are wanted
 	// until a REMOVE says otherwise, which comes when every source in Order has
 	// answered as it is configured now.
 	Order []string
