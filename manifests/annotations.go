@@ -3,6 +3,8 @@ package manifests
 import (
 	"fmt"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // Annotations that mean something to the kubelet or to podstead. The kubelet's
@@ -73,7 +75,11 @@ func (c *supportCheck) checkObjectAnnotations(annotations *node) {
 	for _, f := range annotations.fields {
 		path := "metadata.annotations[" + f.key + "]"
 		switch {
-		case f.value.dropped || f.key == AnnotationNodeSelector || !strings.HasPrefix(f.key, annotationOurs):
+		case f.value.dropped || !strings.HasPrefix(f.key, annotationOurs):
+		case f.key == AnnotationNodeSelector:
+			if _, err := labels.Parse(f.value.scalar); err != nil {
+				c.refuse(f, path, "not a label selector as kubectl takes it: "+cut(err.Error(), 200))
+			}
 		case isShown(f.key):
 			c.ignored = append(c.ignored, typeFault{line: f.line, column: f.column, path: path})
 		case f.key == AnnotationRestart:

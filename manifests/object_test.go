@@ -148,6 +148,7 @@ func TestFaultsOfObjects(t *testing.T) {
 		{name: "no docker config", data: secretWith("type: kubernetes.io/dockerconfigjson\nstringData: {.dockerconfigjson: hunter2}\n"), want: []string{"pod.yaml:6:33: stringData[.dockerconfigjson]: not a JSON object, as type kubernetes.io/dockerconfigjson wants it"}},
 		{name: "no dockercfg", data: secretWith("type: kubernetes.io/dockercfg\ndata: {.dockercfg: MTIzNDU=}\n"), want: []string{"pod.yaml:6:20: data[.dockercfg]: not a JSON object, as type kubernetes.io/dockercfg wants it"}},
 		{name: "an annotation of a pod", data: "apiVersion: v1\nkind: Secret\nmetadata: {name: a, annotations: {podstead/restart-on-change: 'true'}}\n", want: []string{"pod.yaml:3:35: metadata.annotations[podstead/restart-on-change]: is for pods: it says which of them restart when an object changes"}},
+		{name: "a selector that is none", data: "apiVersion: v1\nkind: Secret\nmetadata: {name: a, annotations: {podstead/node-selector: 'zone=('}}\n", want: []string{"pod.yaml:3:35: metadata.annotations[podstead/node-selector]: not a label selector as kubectl takes it: unable to parse requirement: found '(', expected: identifier"}},
 		{name: "an annotation that there is not", data: "apiVersion: v1\nkind: Secret\nmetadata: {name: a, annotations: {podstead/nodeselector: a=b}}\n", want: []string{"pod.yaml:3:35: metadata.annotations[podstead/nodeselector]: not supported: annotation podstead/nodeselector"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -47,20 +47,18 @@ func elsewhere(pod *v1.Pod, node *v1.Node) (reason string, err error) {
 }
 
 // objectElsewhere tells why an object, as its author wrote it, is not for this
-// node. An error means that its selector can't be read.
-func objectElsewhere(doc manifests.Document, node *v1.Node) (reason string, err error) {
+// node. "" means that it is, or that its selector can't be read, which is a fault
+// of the object on every node.
+func objectElsewhere(doc manifests.Document, node *v1.Node) (reason string) {
 	selector, ok := doc.Annotations[manifests.AnnotationNodeSelector]
 	if !ok {
-		return "", nil
+		return ""
 	}
 	wanted, err := labels.Parse(selector)
-	if err != nil {
-		return "", fmt.Errorf("not a label selector as kubectl takes it: %w", err)
+	if err != nil || wanted.Matches(labels.Set(node.Labels)) {
+		return ""
 	}
-	if !wanted.Matches(labels.Set(node.Labels)) {
-		return fmt.Sprintf("%s wants %s, which this node's labels do not match", manifests.AnnotationNodeSelector, wanted), nil
-	}
-	return "", nil
+	return fmt.Sprintf("%s wants %s, which this node's labels do not match", manifests.AnnotationNodeSelector, wanted)
 }
 
 // unselected names the first label of a node selector that the node lacks.

@@ -1,6 +1,9 @@
 package sources
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 )
@@ -31,6 +34,22 @@ func List(place string) (Listing, error) {
 		Ignored:    below(place, found.ignored),
 		Subfolders: below(place, found.subfolders),
 	}, nil
+}
+
+// ReadManifest reads a file as a file source does, but does not wait for whoever
+// writes it. Nothing else makes it wait either: pipes and devices are refused.
+func ReadManifest(path string, limit int64) ([]byte, error) {
+	l := looker{limit: limit, writers: func(*os.File) written { return writersNone }}
+	switch seen := l.look(path, nil); seen.outcome {
+	case whole:
+		return seen.data, nil
+	case missing:
+		return nil, fs.ErrNotExist
+	case writing:
+		return nil, errors.New(beingWritten)
+	default:
+		return nil, seen.err
+	}
 }
 
 func below(folder string, names []string) []string {

@@ -115,14 +115,9 @@ func (g *reading) violation(pod *v1.Pod) string {
 
 func (g *reading) object(doc manifests.Document) {
 	object, warnings, faults := manifests.NewObject(doc, g.options())
-	reason, err := objectElsewhere(doc, g.here)
-	if reason != "" {
+	if reason := objectElsewhere(doc, g.here); reason != "" {
 		g.skip(doc, reason, faults)
 		return
-	}
-	if err != nil {
-		at := doc.At("metadata.annotations[" + manifests.AnnotationNodeSelector + "]")
-		faults = append(faults, manifests.Fault{Place: at, Message: err.Error()})
 	}
 	g.warned(warnings...)
 	g.blame(faults...)

@@ -67,7 +67,7 @@ func TestObjectsForSomeNodes(t *testing.T) {
 		{name: "its faults are not ours", data: object("zone!=a", "datas: {}\n"),
 			skipped: "podstead/node-selector wants zone!=a, which this node's labels do not match", warning: "fleet.yaml:7:1: datas: unknown field"},
 		{name: "no selector", data: object("zone=(", ""),
-			fault: "fleet.yaml:6:29: metadata.annotations[podstead/node-selector]: not a label selector as kubectl takes it: "},
+			fault: "fleet.yaml:6:5: metadata.annotations[podstead/node-selector]: not a label selector as kubectl takes it: "},
 		{name: "not even text", data: object("5", ""), fault: "fleet.yaml:6:29: metadata.annotations[podstead/node-selector]: want a string, got a number: quote it"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

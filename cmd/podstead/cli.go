@@ -46,6 +46,16 @@ const (
 type terminal struct {
 	out io.Writer
 	err io.Writer
+	// signals gives signals their own effect back, which is to end the process;
+	// nil where nobody caught them.
+	signals func()
+}
+
+// releaseSignals is for commands that have nothing to end in order.
+func (t terminal) releaseSignals() {
+	if t.signals != nil {
+		t.signals()
+	}
 }
 
 // say writes one line beside the output.

@@ -16,5 +16,5 @@ func underSignals() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	return execute(ctx, terminal{out: os.Stdout, err: os.Stderr}, os.Args[1:])
+	return execute(ctx, terminal{out: os.Stdout, err: os.Stderr, signals: stop}, os.Args[1:])
 }

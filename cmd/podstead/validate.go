@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/podstead/podstead/manifests"
@@ -12,52 +11,69 @@ import (
 
 type validateCmd struct {
 	NodeName string   `default:"node" placeholder:"NAME" help:"Node to check for: names and identity depend on it."`
+	Policy   string   `default:"privileged" enum:"privileged,edge,baseline,restricted" placeholder:"LEVEL" help:"Policy of the source that is to read them: privileged (default), edge, baseline or restricted."`
 	Paths    []string `arg:"" name:"PATH" help:"Manifest files, or folders as the agent would read them."`
 }
 
 // checked is what a validation has found.
 type checked struct {
-	files, pods int
-	faults      []manifests.Fault
-	warnings    []manifests.Fault
-	ignored     []string
-	names       map[string]manifests.Place // by full name, the first place
+	node                 manifests.Node
+	policy               *sources.PolicyCheck
+	files, pods, objects int
+	faults               []manifests.Fault
+	warnings             []manifests.Fault
+	ignored              []string
+	names                map[string]manifests.Place // of pods and objects, the first place
 }
 
 // Run checks every path and prints each fault on a line of its own, as
-// file:line:column: field: message.
+// file:line:column: field: message. A signal ends it at once, whatever it waits
+// for: there is nothing to be brought to an end in order.
 func (c *validateCmd) Run(t terminal) error {
+	t.releaseSignals()
 	allowPrivileged()
+	policy, err := sources.NewPolicyCheck(sources.Policy(c.Policy))
+	if err != nil {
+		return err
+	}
 	node, _ := manifests.NodeName(c.NodeName)
-	found := checked{names: map[string]manifests.Place{}}
+	found := checked{node: manifests.Node{Name: node}, policy: policy, names: map[string]manifests.Place{}}
 	for _, path := range c.Paths {
-		found.path(path, manifests.Node{Name: node})
+		found.path(path)
 	}
-	for _, f := range found.faults {
-		fmt.Fprintln(t.out, f.Error())
-	}
-	for _, w := range found.warnings {
-		fmt.Fprintln(t.out, "warning:", w.Error())
-	}
-	for _, name := range found.ignored {
-		fmt.Fprintln(t.out, "ignored:", name)
-	}
-	fmt.Fprintf(t.out, "%s, %s: %s, %s\n", count(found.files, "file"), count(found.pods, "pod"), count(len(found.faults), "fault"), count(len(found.warnings), "warning"))
+	found.print(t)
 	if len(found.faults) > 0 {
 		return &exit{code: exitFailed}
 	}
 	return nil
 }
 
+func (c *checked) print(t terminal) {
+	for _, f := range c.faults {
+		fmt.Fprintln(t.out, f.Error())
+	}
+	for _, w := range c.warnings {
+		fmt.Fprintln(t.out, "warning:", w.Error())
+	}
+	for _, name := range c.ignored {
+		fmt.Fprintln(t.out, "ignored:", name)
+	}
+	parts := count(c.files, "file") + ", " + count(c.pods, "pod")
+	if c.objects > 0 {
+		parts += ", " + count(c.objects, "object")
+	}
+	fmt.Fprintf(t.out, "%s: %s, %s\n", parts, count(len(c.faults), "fault"), count(len(c.warnings), "warning"))
+}
+
 // path checks a file, or a folder the way a file source reads it.
-func (c *checked) path(path string, node manifests.Node) {
+func (c *checked) path(path string) {
 	listing, err := sources.List(path)
 	if err != nil {
 		c.blame(path, err)
 		return
 	}
 	for _, file := range listing.Files {
-		c.file(file, node)
+		c.file(file)
 	}
 	for _, name := range listing.Ignored {
 		c.ignored = append(c.ignored, name+" (a manifest's name ends in .yaml, .yml or .json)")
@@ -68,10 +84,10 @@ func (c *checked) path(path string, node manifests.Node) {
 }
 
 // file checks every document, also those that are for other nodes.
-func (c *checked) file(path string, node manifests.Node) {
+func (c *checked) file(path string) {
 	c.files++
 	limits := manifests.DefaultLimits()
-	data, err := readAtMost(path, limits.Bytes+1) // one more, so that Decode sees it is too long
+	data, err := sources.ReadManifest(path, limits.Bytes)
 	if err != nil {
 		c.blame(path, err)
 		return
@@ -84,29 +100,65 @@ func (c *checked) file(path string, node manifests.Node) {
 	}
 	for _, doc := range docs {
 		if !broken[doc.Place.Document] {
-			c.document(doc, node)
+			c.document(doc)
 		}
 	}
 }
 
-func (c *checked) document(doc manifests.Document, node manifests.Node) {
-	if doc.Pod() == nil {
-		c.warnings = append(c.warnings, manifests.Fault{Place: doc.Place, Message: notRun(doc)})
-		return
+func (c *checked) document(doc manifests.Document) {
+	switch {
+	case doc.Pod() != nil:
+		c.pod(doc)
+	case doc.IsObject():
+		c.object(doc)
+	default:
+		c.warnings = append(c.warnings, manifests.Fault{Place: doc.Place, Message: sources.NotRun(doc)})
 	}
-	pod, warnings, faults := manifests.Static(doc, manifests.Options{Node: node, Kind: string(sources.KindFile)})
-	c.warnings = append(c.warnings, warnings...)
-	c.faults = append(c.faults, faults...)
-	if len(faults) > 0 {
+}
+
+func (c *checked) pod(doc manifests.Document) {
+	pod, warnings, faults := manifests.Static(doc, c.options())
+	if len(faults) == 0 {
+		if why := c.policy.Violation(pod.Pod); why != "" {
+			faults = []manifests.Fault{{Place: doc.Place, Message: why}}
+		}
+	}
+	if c.told(warnings, faults) {
 		return
 	}
 	c.pods++
-	full := pod.Namespace + "/" + pod.Name
-	if first, taken := c.names[full]; taken {
-		c.warnings = append(c.warnings, manifests.Fault{Place: doc.Place, Message: fmt.Sprintf("pod %s would not run: its name is taken by %s", full, first)})
+	c.name(doc, "pod "+pod.Namespace+"/"+pod.Name, "")
+}
+
+func (c *checked) object(doc manifests.Document) {
+	object, warnings, faults := manifests.NewObject(doc, c.options())
+	if c.told(warnings, faults) {
 		return
 	}
-	c.names[full] = doc.Place
+	c.objects++
+	// one for each node is no clash
+	c.name(doc, object.Ref().String(), doc.Annotations[manifests.AnnotationNodeSelector])
+}
+
+// name notes a name and says which place keeps it.
+func (c *checked) name(doc manifests.Document, name, forNodes string) {
+	key := name + " " + forNodes
+	if first, taken := c.names[key]; taken {
+		c.warnings = append(c.warnings, manifests.Fault{Place: doc.Place, Message: fmt.Sprintf("%s would not be used: its name is taken by %s", name, first)})
+		return
+	}
+	c.names[key] = doc.Place
+}
+
+// told notes what a document gave rise to, and whether that is a fault.
+func (c *checked) told(warnings, faults []manifests.Fault) (faulty bool) {
+	c.warnings = append(c.warnings, warnings...)
+	c.faults = append(c.faults, faults...)
+	return len(faults) > 0
+}
+
+func (c *checked) options() manifests.Options {
+	return manifests.Options{Node: c.node, Kind: string(sources.KindFile)}
 }
 
 func (c *checked) blame(path string, err error) {
@@ -117,31 +169,10 @@ func (c *checked) blame(path string, err error) {
 	c.faults = append(c.faults, manifests.Fault{Place: manifests.Place{Unit: path}, Message: err.Error()})
 }
 
-func readAtMost(path string, limit int64) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	// as the agent: some files of the kernel's, of size 0, keep a reader waiting
-	return io.ReadAll(io.LimitReader(file, min(info.Size(), limit)))
-}
-
 // count is a number with its noun.
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-func notRun(doc manifests.Document) string {
-	if doc.Kind == "" {
-		return "not run: this is no Kubernetes object"
-	}
-	return fmt.Sprintf("kind %s of %s is not run", doc.Kind, doc.APIVersion)
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -30,8 +32,8 @@ func TestValidateNamesEveryFaultWithItsPlace(t *testing.T) {
 	if code != exitFailed {
 		t.Errorf("code %d", code)
 	}
-	for _, part := range []string{"bad.yaml:6:3: spec.containerz", "bad.yaml:13", "metadata.name", "kind DaemonSet of apps/v1 is not run",
-		"values.yaml:1:1: not run: this is no Kubernetes object",
+	for _, part := range []string{"bad.yaml:6:3: spec.containerz", "bad.yaml:13", "metadata.name", "kind DaemonSet of apps/v1 is not supported yet",
+		"values.yaml:1:1: not supported: this is no Kubernetes object",
 		"ignored: " + filepath.Join(dir, "good.yaml~"), "ignored: " + filepath.Join(dir, "sub"), "4 files, 1 pod: "} {
 		if !strings.Contains(out, part) {
 			t.Errorf("not told: %s", part)
@@ -71,5 +73,89 @@ func TestValidateNamesTakenNames(t *testing.T) { // B02
 func TestValidateReadsNoFileOfTheKernel(t *testing.T) {
 	if code, out := validate(t, "/proc/version"); code != exitFailed || !strings.Contains(out, "holds no manifest") {
 		t.Errorf("code %d: %s", code, out)
+	}
+}
+
+func TestValidateOfObjects(t *testing.T) {
+	dir := t.TempDir()
+	object := func(kind, name, more string) string {
+		return "apiVersion: v1\nkind: " + kind + "\nmetadata: {name: " + name + more + "}\n"
+	}
+	good := write(t, dir, "good.yaml", object("ConfigMap", "kiln", "")+"---\n"+object("Secret", "door", "")+
+		"---\n"+object("Secret", "each", ", annotations: {podstead/node-selector: zone=a}")+
+		"---\n"+object("Secret", "each", ", annotations: {podstead/node-selector: zone=b}"))
+	if code, out := validate(t, good); code != 0 || out != "1 file, 0 pods, 4 objects: 0 faults, 0 warnings\n" {
+		t.Errorf("code %d\n%s", code, out)
+	}
+	bad := write(t, dir, "bad.yaml", object("Secret", "door", "")+"data: {code: hunter2}\n---\n"+
+		object("Secret", "other", ", annotations: {podstead/node-selector: '='}"))
+	code, out := validate(t, good, write(t, dir, "copy.yaml", object("ConfigMap", "kiln", "")), bad)
+	for _, part := range []string{
+		"copy.yaml:1:1: ConfigMap default/kiln would not be used: its name is taken by " + good + ":1:1",
+		"bad.yaml:4:14: data[code]: not base64",
+		"bad.yaml:8:39: metadata.annotations[podstead/node-selector]: not a label selector",
+	} {
+		if !strings.Contains(out, part) {
+			t.Errorf("not told: %s", part)
+		}
+	}
+	if code != exitFailed || strings.Contains(out, "hunter2") {
+		t.Errorf("code %d\n%s", code, out)
+	}
+}
+
+func TestValidateAsASourceOfAnotherPolicy(t *testing.T) {
+	pod := write(t, t.TempDir(), "pod.yaml", manifest("p", "  hostNetwork: true\n"))
+	if code, out := validate(t, pod); code != 0 {
+		t.Errorf("code %d\n%s", code, out)
+	}
+	code, out := validate(t, "--policy", "edge", pod)
+	if code != exitFailed || !strings.Contains(out, pod+":1:1: violates policy edge: host namespaces (hostNetwork=true)") {
+		t.Errorf("code %d\n%s", code, out)
+	}
+	if code, out := validate(t, "--policy=open", pod); code != exitConfig || !strings.Contains(out, "privileged") {
+		t.Errorf("code %d\n%s", code, out)
+	}
+}
+
+// A pipe that nobody writes into would keep a reader waiting.
+func TestValidateWaitsForNoPipe(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.yaml"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := validate(t, dir); code != exitFailed || !strings.Contains(out, "pipe.yaml: is a pipe, not a file") {
+		t.Errorf("code %d\n%s", code, out)
+	}
+}
+
+// Whatever a validation waits for, here somebody to read what it tells, the
+// first signal ends it.
+func TestASignalEndsAValidation(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := strings.Repeat("---\n{apiVersion: v1, kind: Pod, metadata: {name: Not_A_Name}, spec: {containers: [{name: a, image: b}]}}\n", 900)
+	reading, writing, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reading.Close()
+	cmd := exec.Command(self, "validate", write(t, t.TempDir(), "wrong.yaml", wrong))
+	cmd.Env, cmd.Stdout = append(os.Environ(), "PODSTEAD_TEST_MAIN=1"), writing
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = writing.Close()
+	if _, err := reading.Read(make([]byte, 1)); err != nil { // it tells, and the pipe will be full
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGTERM {
+		t.Errorf("ended as %s", cmd.ProcessState)
 	}
 }
