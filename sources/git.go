@@ -64,6 +64,10 @@ type GitConfig struct {
 	UnsupportedKinds UnsupportedKinds
 	// Warn makes unknown fields warnings instead of faults.
 	Warn bool
+	// Policy is what pods may ask for; "" for PolicyEdge.
+	Policy Policy
+	// NodePaths are those that no pod may mount; nil for none.
+	NodePaths *NodePaths
 	// MaxRemoval is how much of the set may vanish at once without being asked
 	// for, as a percentage: "50%" when empty, "100%" for any.
 	MaxRemoval string
@@ -92,7 +96,7 @@ func NewGit(cfg GitConfig) (*Git, error) {
 		name: cfg.Name, kind: KindGit, place: shown, unit: shown,
 		reader: unitReader{
 			source: cfg.Name, kind: KindGit, node: cfg.Node, limits: settings.Limits,
-			unsupported: settings.UnsupportedKinds, warn: cfg.Warn,
+			unsupported: settings.UnsupportedKinds, warn: cfg.Warn, policy: cfg.Policy, paths: cfg.NodePaths,
 		},
 		interval: settings.Interval, limit: settings.Timeout,
 		dir: cfg.Dir, maxRemoval: settings.removal, log: log,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/podstead/podstead/manifests"
@@ -35,7 +36,7 @@ func (cfg GitConfig) check() (*gitSettings, error) {
 	errs = append(errs, err)
 	s.removal, err = parseMaxRemoval(cfg.MaxRemoval)
 	errs = append(errs, err)
-	errs = append(errs, s.checkKinds())
+	errs = append(errs, s.checkKinds(), s.checkPolicy())
 	errs = append(errs, cfg.checkScope()...)
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("configure git source %s: %w", cfg.Name, err)
@@ -51,6 +52,13 @@ func (s *gitSettings) checkKinds() error {
 		s.UnsupportedKinds = UnsupportedWarn
 	default:
 		return fmt.Errorf("unsupportedKinds %q is neither %s nor %s", s.UnsupportedKinds, UnsupportedWarn, UnsupportedStrict)
+	}
+	return nil
+}
+
+func (s *gitSettings) checkPolicy() error {
+	if s.Policy != "" && !slices.Contains(policies(), s.Policy) {
+		return fmt.Errorf("policy %q is none of %v", s.Policy, policies())
 	}
 	return nil
 }
@@ -77,8 +85,12 @@ func (s *gitSettings) checkBounds() (errs []error) {
 func (s *gitSettings) repository() gitrepo.Config {
 	limits := gitrepo.DefaultLimits()
 	limits.Pack, limits.File, limits.Total = s.MaxPack, s.Limits.Bytes, int64(defaultSetLimits().bytes)
+	dir := ""
+	if s.Dir != "" {
+		dir = filepath.Join(s.Dir, "git")
+	}
 	return gitrepo.Config{
-		URL: s.URL, Dir: filepath.Join(s.Dir, "git"),
+		URL: s.URL, Dir: dir,
 		Username: s.Username, PasswordFile: s.PasswordFile, CAFile: s.CAFile,
 		KeyFile: s.SSHKeyFile, PassphraseFile: s.SSHKeyPassphraseFile, KnownHostsFile: s.KnownHostsFile,
 		Limits: limits, FetchTimeout: s.Timeout, ResolveTimeout: min(s.Timeout, gitrepo.DefaultResolveTimeout),

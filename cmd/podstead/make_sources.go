@@ -23,7 +23,7 @@ func (n *node) specs(c Config) []sources.Spec {
 	var all []sources.Spec
 	for _, s := range c.sources() {
 		s.Interval = span(c.intervalOf(s))
-		all = append(all, sources.Spec{Name: s.Name, Key: s.key(), New: func() (sources.Source, error) { return n.maker().source(s) }})
+		all = append(all, sources.Spec{Name: s.Name, Key: c.keyOf(s), New: func() (sources.Source, error) { return n.maker(c).source(s) }})
 	}
 	return all
 }
@@ -33,7 +33,7 @@ func (n *node) members(c Config) []sources.Member {
 	var all []sources.Member
 	for _, s := range c.sources() {
 		s.Interval = span(c.intervalOf(s))
-		all = append(all, sources.Member{Name: s.Name, Key: s.key(), ObjectsFrom: s.ObjectsFrom})
+		all = append(all, sources.Member{Name: s.Name, Key: c.keyOf(s), ObjectsFrom: s.ObjectsFrom})
 	}
 	return all
 }
@@ -49,12 +49,15 @@ func (c Config) intervalOf(s sourceSpec) time.Duration {
 	return s.Interval.orDefault(c.FileCheckFrequency)
 }
 
-// key stands for all the settings of a source. What its pods may read of other
+// keyOf stands for all the settings of a source. What its pods may read of other
 // sources is the merger's, and ends nothing.
-func (s sourceSpec) key() string {
+func (c Config) keyOf(s sourceSpec) string {
 	s.ObjectsFrom = nil
 	sum := sha256.New()
 	_ = json.NewEncoder(sum).Encode(s) // plain data; header values show as hidden
+	if c.guarded(s) != nil {
+		_ = json.NewEncoder(sum).Encode(c.nodePaths())
+	}
 	if s.HTTP != nil {
 		for _, name := range slices.Sorted(maps.Keys(s.HTTP.Headers)) {
 			for _, value := range s.HTTP.Headers[name] {
@@ -67,20 +70,20 @@ func (s sourceSpec) key() string {
 
 // maker has what sources need besides their settings.
 type maker struct {
-	rootDir string
-	node    manifests.Node
-	log     *slog.Logger
+	cfg  Config
+	node manifests.Node
+	log  *slog.Logger
 }
 
-func (n *node) maker() maker {
-	return maker{rootDir: n.cfg.RootDir, node: manifests.Node{Name: n.id.Name, Labels: nodeLabels(n.id.Name, n.cfg.NodeLabels)}, log: n.log}
+func (n *node) maker(c Config) maker {
+	return maker{cfg: c, node: manifests.Node{Name: n.id.Name, Labels: nodeLabels(n.id.Name, c.NodeLabels)}, log: n.log}
 }
 
 // trySources makes every source and drops it: that touches nothing, and finds
 // what only a source itself can find wrong with its settings.
 func (c Config) trySources() error {
 	const name = "node"
-	try := maker{rootDir: c.RootDir, node: manifests.Node{Name: name, Labels: nodeLabels(name, c.NodeLabels)}, log: slog.New(slog.DiscardHandler)}
+	try := maker{cfg: c, node: manifests.Node{Name: name, Labels: nodeLabels(name, c.NodeLabels)}, log: slog.New(slog.DiscardHandler)}
 	var bad []error
 	for _, s := range c.sources() {
 		_, err := try.source(s)
@@ -91,13 +94,13 @@ func (c Config) trySources() error {
 
 // source makes one source, which does nothing yet.
 func (m maker) source(s sourceSpec) (sources.Source, error) {
-	dir := filepath.Join(m.rootDir, "sources", s.Name)
+	dir := filepath.Join(m.cfg.RootDir, "sources", s.Name)
 	kinds, warn := sources.UnsupportedKinds(s.UnsupportedKinds), s.Validation == "warn"
 	switch {
 	case s.File != nil:
 		return sources.NewFile(sources.FileConfig{
 			Name: s.Name, Path: s.File.Path, Rescan: time.Duration(s.Interval), Node: m.node, Dir: dir,
-			UnsupportedKinds: kinds, Warn: warn, Logger: m.log,
+			UnsupportedKinds: kinds, Warn: warn, Policy: sources.Policy(s.Policy), NodePaths: m.cfg.guarded(s), Logger: m.log,
 		})
 	case s.HTTP != nil:
 		return sources.NewHTTP(m.http(s, dir))
@@ -114,7 +117,8 @@ func (m maker) http(s sourceSpec, dir string) sources.HTTPConfig {
 		Timeout: time.Duration(h.Timeout), IdleTimeout: time.Duration(h.IdleTimeout), MaxBytes: int64(h.MaxBodySize),
 		CAFile: h.CAFile, CertFile: h.ClientCertFile, KeyFile: h.ClientKeyFile, TokenFile: h.BearerTokenFile, Proxy: h.Proxy,
 		UserAgent: "podstead/" + thisVersion().Version, Node: m.node, Dir: dir,
-		UnsupportedKinds: sources.UnsupportedKinds(s.UnsupportedKinds), Warn: s.Validation == "warn", MaxRemoval: s.MaxRemoval, Logger: m.log,
+		UnsupportedKinds: sources.UnsupportedKinds(s.UnsupportedKinds), Warn: s.Validation == "warn",
+		Policy: sources.Policy(s.Policy), NodePaths: m.cfg.guarded(s), MaxRemoval: s.MaxRemoval, Logger: m.log,
 	}
 	if h.BasicAuth != nil {
 		cfg.User, cfg.PasswordFile = h.BasicAuth.Username, h.BasicAuth.PasswordFile
@@ -135,6 +139,7 @@ func (m maker) git(s sourceSpec, dir string) sources.GitConfig {
 		Username: g.Username, PasswordFile: g.PasswordFile, CAFile: g.CAFile,
 		SSHKeyFile: g.SSHKeyFile, SSHKeyPassphraseFile: g.SSHKeyPassphraseFile, KnownHostsFile: g.KnownHostsFile,
 		Node: m.node, Dir: dir,
-		UnsupportedKinds: sources.UnsupportedKinds(s.UnsupportedKinds), Warn: s.Validation == "warn", MaxRemoval: s.MaxRemoval, Logger: m.log,
+		UnsupportedKinds: sources.UnsupportedKinds(s.UnsupportedKinds), Warn: s.Validation == "warn",
+		Policy: sources.Policy(s.Policy), NodePaths: m.cfg.guarded(s), MaxRemoval: s.MaxRemoval, Logger: m.log,
 	}
 }

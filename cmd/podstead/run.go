@@ -147,8 +147,8 @@ func (n *node) newAgent(runDir string) (*agent.Agent, error) {
 		Node: podspec.Node{Name: n.id.Name}, HostIPs: hostIPs(), RootDir: n.cfg.RootDir, Sources: n.gatherer.Names(),
 		Resync: n.cfg.SyncFrequency, MaxPods: n.cfg.MaxPods, SerializeImagePulls: n.cfg.SerializeImagePulls,
 	}, agent.Deps{
-		Runtime: n.engine, Volumes: volumes.New(volumes.Config{Root: n.cfg.RootDir, Run: runDir, CanMount: n.engine.CanMount, Logger: n.log}), Events: n.recorder, Store: n.store,
-		Clock: clock, Logger: n.log, Registerer: n.registry,
+		Runtime: n.engine, Events: n.recorder, Store: n.store, Clock: clock, Logger: n.log, Registerer: n.registry,
+		Volumes: volumes.New(volumes.Config{Root: n.cfg.RootDir, Run: runDir, CanMount: n.engine.CanMount, Forbids: n.forbids, Logger: n.log}),
 	})
 }
 

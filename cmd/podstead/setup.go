@@ -25,12 +25,15 @@ func newSetup(cfg Config, now time.Time) *setup {
 	return s
 }
 
-// sources are the configured sources in order.
-func (s *setup) sources() []sourceSpec {
+// config is the configuration in force; not to be changed.
+func (s *setup) config() Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.cfg.sources()
+	return s.cfg
 }
+
+// sources are the configured sources in order.
+func (s *setup) sources() []sourceSpec { return s.config().sources() }
 
 // configuration is what is shown of it.
 func (s *setup) configuration() (api.Configuration, *api.Webhook) {

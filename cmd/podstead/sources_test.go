@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"github.com/podstead/podstead/agent/api"
+	"github.com/podstead/podstead/manifests"
+	"github.com/podstead/podstead/sources"
 	"github.com/podstead/podstead/test/rig"
 )
 
@@ -107,8 +110,8 @@ func (b *bench) configure(text string) {
 	b.folder = folder[0]
 }
 
-func listed(sources ...string) string {
-	return documentHeader + "sources:\n" + strings.Join(sources, "")
+func listed(all ...string) string {
+	return documentHeader + "sources:\n" + strings.Join(all, "")
 }
 
 func (b *bench) folderSource(name string) string {
@@ -392,6 +395,70 @@ func TestARemovalIsHeldUntilItIsAllowed(t *testing.T) {
 		t.Errorf("sync: %d, %s", code, out)
 	}
 	b.ready(client)
+}
+
+func TestWhatPodsOfAURLMayDo(t *testing.T) {
+	mount := func(path string) string {
+		return strings.Replace(manifest("url", "  volumes: [{name: v, hostPath: {path: "+path+"}}]\n"), "image: "+image, "image: "+image+"\n    volumeMounts: [{name: v, mountPath: /v}]", 1)
+	}
+	privileged := strings.Replace(manifest("url", ""), "image: "+image, "image: "+image+"\n    securityContext: {privileged: true}", 1)
+	root := filepath.Join(t.TempDir(), "root")
+	cases := []struct {
+		name, settings, body string
+		want                 string // of the fault; "" for none
+	}{
+		{"host ports by default", "", strings.Replace(manifest("url", ""), "image: "+image, "image: "+image+"\n    ports: [{containerPort: 80, hostPort: 8080}]", 1), ""},
+		{"privileged by default", "", privileged, "privileged"},
+		{"privileged when allowed", "policy: privileged, ", privileged, ""},
+		{"a host path when privileged", "policy: privileged, ", mount("/srv/data"), ""},
+		{"the root-dir when privileged", "policy: privileged, ", mount(root + "/pods"), "podstead's root-dir"},
+		{"the engine's socket when privileged", "policy: privileged, ", mount("/var/run/docker.sock"), "the engine's socket"},
+		{"a source's folder when privileged", "policy: privileged, ", mount("/etc/kiosk"), "the place of source local"},
+		{"the root-dir when it may rule the node", "policy: privileged, allowNodeControl: true, ", mount(root + "/pods"), ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv("DOCKER_HOST", "")
+			p := newPage(t, c.body)
+			cfg, _, err := loadConfig(runFlags{RootDir: root, Config: write(t, t.TempDir(), "c.yaml", documentHeader+"sources:\n- {name: local, file: {path: /etc/kiosk/pods}}\n"+
+				"- {name: page, "+c.settings+"http: {url: "+p.URL+"}}\n")}, t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			try := maker{cfg: cfg, node: manifests.Node{Name: "n1"}, log: slog.New(slog.DiscardHandler)}
+			s, err := try.source(cfg.sources()[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			out, ended := make(chan sources.Snapshot), make(chan error, 1)
+			go func() { ended <- s.Run(ctx, out) }()
+			got := <-out
+			for !got.Attempted {
+				got = <-out
+			}
+			cancel()
+			<-ended
+			text := plightOf(got).fault
+			if c.want == "" && (text != "" || len(got.Pods) != 1) || !strings.Contains(text, c.want) {
+				t.Errorf("%d pods, fault %q", len(got.Pods), text)
+			}
+		})
+	}
+}
+
+func TestPodsOfARepositoryAreHeldToEdge(t *testing.T) {
+	b, r := newBench(t), newRepository(t)
+	r.push("pods/one.yaml", strings.Replace(manifest("one", "  volumes: [{name: v, hostPath: {path: /}}]\n"), "image: "+image, "image: "+image+"\n    securityContext: {privileged: true}", 1))
+	b.configure(listed(r.source("fleet")))
+	b.start()
+	code, out, _ := b.command("sync", "fleet")
+	for _, part := range []string{"privileged", "hostPath"} {
+		if code != exitFailed || !strings.Contains(out, part) {
+			t.Errorf("%d, not told: %s\n%s", code, part, out)
+		}
+	}
 }
 
 func TestHowASourcesPlightIsTold(t *testing.T) {

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/podstead/podstead/sources"
+)
+
+// nodePaths are what rules the node: no pod of a URL or a repository may mount
+// them, unless its source has allowNodeControl.
+func (c Config) nodePaths() []sources.NodePath {
+	all := []sources.NodePath{
+		{Path: c.RootDir, Use: "podstead's root-dir"},
+		{Path: defaultRunDir, Use: "podstead's run folder"},
+		{Path: c.Socket, Use: "podstead's socket"},
+		{Path: defaultEtcDir, Use: "podstead's configuration"},
+	}
+	if c.File != "" {
+		all = append(all, sources.NodePath{Path: c.File, Use: "podstead's configuration"})
+	}
+	if path, ok := strings.CutPrefix(c.engineEndpoint(), "unix://"); ok {
+		all = append(all, sources.NodePath{Path: path, Use: "the engine's socket"})
+	}
+	for _, s := range c.sources() {
+		if s.File != nil {
+			all = append(all, sources.NodePath{Path: s.File.Path, Use: "the place of source " + s.Name})
+		}
+	}
+	return all
+}
+
+// guarded are the paths that no pod of the source may mount; nil for none.
+func (c Config) guarded(s sourceSpec) *sources.NodePaths {
+	if s.File != nil || s.AllowNodeControl { // a folder is root's
+		return nil
+	}
+	return sources.NewNodePaths(c.nodePaths()...)
+}
+
+// forbids says why a host path must not be mounted by a pod of a guarded source,
+// as the configuration and the links on the disk are now.
+func (n *node) forbids(path string) string {
+	return sources.NewNodePaths(n.setup.config().nodePaths()...).Forbids(path)
+}
