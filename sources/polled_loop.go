@@ -227,13 +227,16 @@ func (l *pollLoop) guard(a answer, allowed bool) string {
 }
 
 // read turns an answer into a version. Content that is known is not read again:
-// if it is in force only its revision is new, if not nothing is.
+// if it is in force only its revision is new, if not nothing is, but for the
+// commit that now says it.
 func (l *pollLoop) read(a answer, sum digest) *version {
 	switch {
 	case l.good != nil && l.good.sum == sum:
 		return l.good.revised(revisionOf(a, sum))
-	case l.newest != nil && l.newest.sum == sum:
+	case l.newest != nil && l.newest.sum == sum && l.cfg.body:
 		return l.newest
+	case l.newest != nil && l.newest.sum == sum:
+		return l.newest.revised(revisionOf(a, sum))
 	case !l.cfg.body:
 		return l.cfg.reader.readFiles(l.cfg.unit, revisionOf(a, sum), a.files)
 	}

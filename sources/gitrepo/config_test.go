@@ -53,7 +53,7 @@ func TestConfigurationNamesAllThatIsWrong(t *testing.T) {
 		want []string
 	}{
 		{"everything", Config{URL: "http://git.example/r.git", PasswordFile: "/p", KeyFile: "/k", IdleTimeout: -1},
-			[]string{"credentials are not sent over http", "sshKeyFile is for ssh", "idle time-out", "is not absolute"}},
+			[]string{"credentials are not sent over http", "sshKeyFile is for ssh", "idle time-out", "a folder for what is fetched"}},
 		{"ssh without a key", Config{URL: "git@git.example:r.git", Dir: "/d"}, []string{"sshKeyFile is needed"}},
 		{"https only", Config{URL: "/r.git", Dir: "/d", CAFile: "/c", Username: "ada"}, []string{"caFile is for https", "username is for https and ssh"}},
 		{"two users", Config{URL: "https://ada@git.example/r.git", Username: "bob", Dir: "/d"}, []string{"names another user"}},

@@ -21,7 +21,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"time"
 )
 
@@ -111,8 +110,8 @@ func New(cfg Config) (*Repo, error) {
 	if err == nil {
 		errs = append(errs, cfg.check(&at)...)
 	}
-	if !filepath.IsAbs(cfg.Dir) {
-		errs = append(errs, fmt.Errorf("folder %q for what is fetched is not absolute", cfg.Dir))
+	if cfg.Dir == "" {
+		errs = append(errs, errors.New("a folder for what is fetched is needed"))
 	}
 	for name, d := range map[string]time.Duration{"resolve": cfg.ResolveTimeout, "fetch": cfg.FetchTimeout, "idle": cfg.IdleTimeout} {
 		if d < 0 {

@@ -5,7 +5,6 @@ import (
 	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
-	"crypto/rsa"
 	"encoding/pem"
 	"fmt"
 	"net"
@@ -29,29 +28,52 @@ func newEd25519(t *testing.T) crypto.Signer {
 	return key
 }
 
+// newRSA makes a key with the real program, which is faster at it than a test
+// under the race detector.
 func newRSA(t *testing.T) crypto.Signer {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	path := filepath.Join(t.TempDir(), "key")
+	out, err := exec.Command("ssh-keygen", "-q", "-t", "rsa", "-b", "2048", "-N", "", "-f", path).CombinedOutput()
+	if err != nil {
+		t.Fatalf("ssh-keygen: %v: %s", err, out)
+	}
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return key
+	key, err := ssh.ParseRawPrivateKey(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key.(crypto.Signer)
 }
 
 // encode writes a private key as ssh-keygen does.
-func encode(t *testing.T, key crypto.Signer, passphrase string) string {
+func encode(t *testing.T, key crypto.Signer) string {
 	t.Helper()
 	block, err := ssh.MarshalPrivateKey(key, "")
-	if passphrase != "" {
-		block, err = ssh.MarshalPrivateKeyWithPassphrase(key, "", []byte(passphrase))
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(pem.EncodeToMemory(block))
 }
 
-func testKey(t *testing.T) string { return encode(t, newEd25519(t), "") }
+// locked is the key with a passphrase that costs no more than it must.
+func locked(t *testing.T, key crypto.Signer, passphrase string) string {
+	t.Helper()
+	path := writeFile(t, encode(t, key))
+	out, err := exec.Command("ssh-keygen", "-q", "-p", "-a", "1", "-P", "", "-N", passphrase, "-f", path).CombinedOutput()
+	if err != nil {
+		t.Fatalf("ssh-keygen: %v: %s", err, out)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func testKey(t *testing.T) string { return encode(t, newEd25519(t)) }
 
 // public is a key as authorized_keys and known_hosts have it.
 func public(t *testing.T, key crypto.Signer) string {
@@ -100,7 +122,7 @@ func startSSHD(t *testing.T, settings ...string) *sshd {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"ed": encode(t, s.ed, ""), "rsa": encode(t, s.rsa, ""), "authorized": public(t, s.userKey) + "\n",
+		"ed": encode(t, s.ed), "rsa": encode(t, s.rsa), "authorized": public(t, s.userKey) + "\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -188,7 +210,7 @@ func TestSSH(t *testing.T) {
 			}
 			before, _ := os.ReadFile(hosts)
 			r := newRepo(t, s.url(f), func(cfg *Config) {
-				cfg.KeyFile, cfg.PassphraseFile = writeFile(t, encode(t, s.userKey, "open sesame")), writeFile(t, "open sesame\n")
+				cfg.KeyFile, cfg.PassphraseFile = writeFile(t, locked(t, s.userKey, "open sesame")), writeFile(t, "open sesame\n")
 				cfg.KnownHostsFile = hosts
 			})
 			if got := mustLook(t, r, "main", within("pods")); got.Commit.Hash != first || texts(got)["pods/a.yaml"] != "a1" {
@@ -210,7 +232,7 @@ func TestSSHRefusals(t *testing.T) {
 	f.push("first")
 	s := startSSHD(t, "AcceptEnv GIT_PROTOCOL")
 	wrong := newEd25519(t)
-	userKey := writeFile(t, encode(t, s.userKey, ""))
+	userKey := writeFile(t, encode(t, s.userKey))
 	for _, c := range []struct {
 		name  string
 		url   string
@@ -228,8 +250,8 @@ func TestSSHRefusals(t *testing.T) {
 		{name: "another user key", key: writeFile(t, testKey(t)), want: []string{"refuses the key for user " + s.user}},
 		{name: "no such key", key: "/nowhere/key", want: []string{"read sshKeyFile", "no such file"}},
 		{name: "no key in it", key: writeFile(t, "hello"), want: []string{"no private key"}},
-		{name: "encrypted", key: writeFile(t, encode(t, s.userKey, "x")), want: []string{"no sshKeyPassphraseFile"}},
-		{name: "wrong passphrase", key: writeFile(t, encode(t, s.userKey, "x")), phase: writeFile(t, "y"), want: []string{"passphrase does not open it"}},
+		{name: "encrypted", key: writeFile(t, locked(t, s.userKey, "secret")), want: []string{"no sshKeyPassphraseFile"}},
+		{name: "wrong passphrase", key: writeFile(t, locked(t, s.userKey, "secret")), phase: writeFile(t, "y"), want: []string{"passphrase does not open it"}},
 		{name: "no such repository", url: "ssh://" + s.user + "@" + s.addr + "/nowhere's.git",
 			want: []string{"the server says: fatal:", "/nowhere's.git"}},
 	} {
