@@ -59,6 +59,32 @@ func TestTheProcessEndsWithin2SecondsOfASignal(t *testing.T) {
 	}
 }
 
+func TestAProcessReadsItsConfigurationAtSIGHUP(t *testing.T) {
+	b, root := newBench(t), t.TempDir()
+	file := write(t, t.TempDir(), "config.yaml", listed(b.folderSource("one")))
+	cmd, log := startProcess(t, root, "--config", file)
+	client := api.NewClient(socketPath(root, ""))
+	taken := func() time.Time {
+		s, err := client.Status(t.Context())
+		if err != nil {
+			return time.Time{}
+		}
+		return s.Configuration.Taken
+	}
+	b.until("the agent answers", func() bool { return !taken().IsZero() })
+	first := taken()
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	b.until("an unchanged file is taken over again", func() bool { return taken().After(first) })
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, log)
+	}
+}
+
 func TestAProcessWithABadConfigurationEndsWith2(t *testing.T) {
 	cmd, log := startProcess(t, t.TempDir(), "--max-pods=many", "--sync-frequency=never")
 	err := cmd.Wait()
