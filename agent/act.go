@@ -13,7 +13,6 @@ import (
 	"github.com/podstead/podstead/agent/events"
 	"github.com/podstead/podstead/agent/plan"
 	"github.com/podstead/podstead/agent/podspec"
-	"github.com/podstead/podstead/agent/volumes"
 	"github.com/podstead/podstead/runtime"
 )
 
@@ -32,8 +31,7 @@ var errStop = errors.New("stop this round")
 // what they share is guarded.
 type performance struct {
 	*worker
-	paths     map[string]string         // of volumes, once set up
-	unmounted map[string]*volumes.Error // volumes that could not be set up
+	paths map[string]string // of volumes, once set up
 
 	mu        sync.Mutex
 	sandboxID string
@@ -119,7 +117,7 @@ func (p *performance) prepare(ctx context.Context, actions []plan.Action) {
 	}
 	for _, action := range actions {
 		if action.Verb == plan.CreateContainer {
-			p.paths, p.unmounted = p.setUpVolumes(ctx)
+			p.paths = p.setUpVolumes(ctx)
 			return
 		}
 	}

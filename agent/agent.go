@@ -98,7 +98,7 @@ func (a *Agent) Run(ctx context.Context, updates <-chan sources.PodUpdate, engin
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer cancel()
-	group.Go(func() { a.observe(ctx) })
+	group.Go(func() { a.observe(ctx, records) })
 	group.Go(func() { a.puller.run(ctx) })
 
 	a.syncLoop(ctx, newLoop(a, records), updates, engine)

@@ -58,6 +58,7 @@ type Volumes interface {
 	SetUp(ctx context.Context, req volumes.Request) (paths map[string]string, notes []volumes.Note, err error)
 	TearDown(ctx context.Context, uid string) error
 	MessageFile(uid, container string) (string, error)
+	Sweep(ctx context.Context, known func(uid string) bool) error
 }
 
 // Deps is what the agent works with. All fields are needed but Registerer.

@@ -82,7 +82,7 @@ func benchmarkObject(b *testing.B, readers int) {
 func kept(root string, pods []sources.Pod, turn int) bool {
 	records := NewRecords(root)
 	for _, p := range pods {
-		mark, err := records.ViewMark(string(p.UID))
+		mark, err := records.markOf(string(p.UID))
 		record, failed := records.load(string(p.UID))
 		if err != nil || failed != nil || record.View != mark || mark.Turn != turn {
 			return false

@@ -626,6 +626,30 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
+// What an earlier life left of a pod that neither record nor engine knows is
+// taken away; what runs without a record keeps its secrets.
+func TestSecretsOfPodsThatAreGoneAreSwept(t *testing.T) {
+	inWorld(t, func(w *world) {
+		uses := withFile("c", manifests.KindSecret, "pass")
+		w.apply(seeing(pod("runs", "1", uses), secret("pass", "open")), seeing(pod("gone", "1", uses), secret("pass", "open")))
+		w.advance(time.Second)
+		w.kill()
+		for _, uid := range []string{"runs.1", "gone.1"} {
+			if err := os.RemoveAll(filepath.Join(w.root, "pods", uid)); err != nil {
+				w.Fatal(err)
+			}
+		}
+		gone := w.container("gone.1", "c")
+		w.engine.RemoveBehindBack(gone.ID)
+		w.engine.RemoveBehindBack(gone.SandboxID)
+		w.silent()
+		w.want("secret of what runs", w.file("runs.1", "c", "pass"), "open")
+		if left, _ := filepath.Glob(filepath.Join(w.run, "pods", "*")); len(left) != 1 {
+			w.Errorf("left in memory: %v", left)
+		}
+	})
+}
+
 func TestViewsOnDisk(t *testing.T) {
 	records := NewRecords(t.TempDir())
 	if err := os.MkdirAll(filepath.Join(records.dir, "u"), 0o700); err != nil {
@@ -633,10 +657,10 @@ func TestViewsOnDisk(t *testing.T) {
 	}
 	objects := manifests.NewObjects([]*manifests.Object{secret("pass", "a\x00b\n"), configMap("conf", "x")})
 	mark := viewMark{Turn: 3, Digest: viewDigest(objects)}
-	if err := records.SaveView("u", mark, objects); err != nil {
+	if err := records.saveView("u", mark, objects); err != nil {
 		t.Fatal(err)
 	}
-	got, loaded, err := records.LoadView("u")
+	got, loaded, err := records.loadView("u")
 	if err != nil || got != mark || !loaded.Same(objects) {
 		t.Fatalf("loaded %+v %v, %v", got, loaded, err)
 	}
@@ -660,7 +684,7 @@ func TestViewsOnDisk(t *testing.T) {
 		if err := os.WriteFile(path, damages[name], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		mark, loaded, err := records.LoadView("u")
+		mark, loaded, err := records.loadView("u")
 		if err == nil || mark != (viewMark{}) || loaded != nil {
 			t.Errorf("%s: loaded %+v %v, %v", name, mark, loaded, err)
 		}

@@ -111,9 +111,11 @@ func (a *Agent) engineError(late context.Context) error {
 }
 
 // observe looks at the engine when asked, when nudged, and every resync period; after a
-// failed look sooner, with back-off. It owns the only list calls there are.
-func (a *Agent) observe(ctx context.Context) {
-	retry := lookRetry
+// failed look sooner, with back-off. It owns the only list calls there are. Before
+// the first answer is passed on, and with it the first pod set up, it takes away
+// what is secret of pods that neither the records nor the engine know.
+func (a *Agent) observe(ctx context.Context, records []Record) {
+	retry, swept := lookRetry, false
 	var asked chan<- []<-chan struct{}
 	for {
 		limit := lookLimit
@@ -122,6 +124,10 @@ func (a *Agent) observe(ctx context.Context) {
 		}
 		seen := a.lookOnce(ctx, limit)
 		seen.acks = asked
+		if !swept && seen.err == nil {
+			a.sweep(ctx, records, seen.pods)
+			records, swept = nil, true
+		}
 		select {
 		case a.looks <- seen:
 		case <-ctx.Done():
@@ -146,6 +152,19 @@ func (a *Agent) observe(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
+	}
+}
+
+func (a *Agent) sweep(ctx context.Context, records []Record, pods []runtime.Pod) {
+	known := map[string]bool{}
+	for _, r := range records {
+		known[string(r.Pod.UID)] = true
+	}
+	for _, p := range pods {
+		known[p.UID] = true
+	}
+	if err := a.deps.Volumes.Sweep(ctx, func(uid string) bool { return known[uid] }); err != nil {
+		a.log.Warn("secrets of pods that are gone are left in memory", "err", err)
 	}
 }
 

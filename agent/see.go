@@ -54,9 +54,9 @@ func (w *worker) compareKept(next view) view {
 // higher turn is from just before the agent was killed, and counts; any other that
 // differs is lost.
 func (w *worker) findMark() {
-	head, err := w.agent.records.ViewMark(w.uid)
+	head, err := w.agent.records.markOf(w.uid)
 	if err != nil {
-		w.log.Warn("the objects kept of the pod cannot be used", "err", err)
+		w.tellLost(err)
 	}
 	w.filed = head
 	if w.mark = w.record.View; head.Turn > w.mark.Turn {
@@ -78,12 +78,19 @@ func (w *worker) recall() {
 }
 
 func (w *worker) loadView() view {
-	mark, objects, err := w.agent.records.LoadView(w.uid)
-	if err != nil || mark != w.mark {
-		w.log.Warn("the objects kept of the pod are lost", "err", err)
+	mark, objects, err := w.agent.records.loadView(w.uid)
+	if err != nil {
+		w.tellLost(err)
+	}
+	if mark != w.mark {
 		return view{}
 	}
 	return newView(w.record.Pod, objects)
+}
+
+// tellLost says once why the view on disk is of no use.
+func (w *worker) tellLost(err error) {
+	w.sayOnce("kept view", err.Error(), func() { w.log.Warn("the objects kept of the pod are lost", "err", err) })
 }
 
 // recallIfNeeded: what runs needs no objects, and memory is not filled with them.
@@ -165,9 +172,9 @@ func (w *worker) refresh(ctx context.Context) {
 	if len(w.observed.Containers) == 0 || w.held[refreshKey].Since > w.now().Since {
 		return
 	}
-	_, unmounted := w.setUpVolumes(ctx)
+	w.setUpVolumes(ctx)
 	delete(w.held, refreshKey)
-	if len(unmounted) > 0 && ctx.Err() == nil {
+	if w.behind && ctx.Err() == nil {
 		w.held[refreshKey] = w.now().Add(w.delay(refreshKey, actRetry, w.agent.cfg.Resync))
 	}
 	// Where an object is shared by many pods, the files of all come before the
@@ -177,7 +184,7 @@ func (w *worker) refresh(ctx context.Context) {
 
 // setUpVolumes makes the pod's volumes, or brings them up to date with its view.
 // While that is not known those of objects are left as they are.
-func (w *worker) setUpVolumes(ctx context.Context) (paths map[string]string, unmounted map[string]*volumes.Error) {
+func (w *worker) setUpVolumes(ctx context.Context) (paths map[string]string) {
 	origin := w.record.Origin
 	req := volumes.Request{
 		Pod: w.record.Pod, ConfigMaps: w.view.configMaps, Secrets: w.view.secrets,
@@ -188,7 +195,7 @@ func (w *worker) setUpVolumes(ctx context.Context) (paths map[string]string, unm
 		req.Pod = withoutObjects(w.record.Pod)
 	}
 	paths, notes, err := w.agent.deps.Volumes.SetUp(ctx, req)
-	unmounted = map[string]*volumes.Error{}
+	unmounted := map[string]*volumes.Error{}
 	for name := range paths {
 		delete(w.told, "mount/"+name)
 	}
@@ -201,8 +208,8 @@ func (w *worker) setUpVolumes(ctx context.Context) (paths map[string]string, unm
 			w.event("", v1.EventTypeWarning, events.FailedMount, fault.Error())
 		})
 	}
-	w.behind = len(unmounted) > 0 || !w.view.known
-	return paths, unmounted
+	w.unmounted, w.behind = unmounted, len(unmounted) > 0 || !w.view.known
+	return paths
 }
 
 // saveView makes the newest view durable. A pod that ends needs none any more.
@@ -210,7 +217,7 @@ func (w *worker) saveView() error {
 	if w.filed == w.mark || !w.heard || w.order.end != nil || w.record.Finished != nil {
 		return nil
 	}
-	if err := w.agent.records.SaveView(w.uid, w.mark, w.view.objects); err != nil {
+	if err := w.agent.records.saveView(w.uid, w.mark, w.view.objects); err != nil {
 		return err
 	}
 	w.filed = w.mark

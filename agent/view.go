@@ -158,9 +158,16 @@ func (w *worker) objectsNow() map[string]plan.Objects {
 		return now
 	}
 	for _, c := range allContainers(w.record.Pod) {
-		if usesObjects(w.record.Pod, &c) {
-			now[c.Name] = plan.Objects{Digest: w.view.used(w.record.Pod, &c), Changed: strings.Join(w.changed[c.Name], ", ")}
+		if !usesObjects(w.record.Pod, &c) {
+			continue
 		}
+		seen := plan.Objects{Digest: w.view.used(w.record.Pod, &c), Changed: strings.Join(w.changed[c.Name], ", ")}
+		for _, m := range c.VolumeMounts {
+			if w.unmounted[m.Name] != nil {
+				seen.Digest = "" // it could not be made now
+			}
+		}
+		now[c.Name] = seen
 	}
 	return now
 }

@@ -48,9 +48,9 @@ type keptObject struct {
 
 func (r *Records) viewPath(uid string) string { return filepath.Join(r.dir, uid, "objects.json") }
 
-// SaveView makes a pod's view of objects durable, for root only. The pod's
+// saveView makes a pod's view of objects durable, for root only. The pod's
 // record is there already.
-func (r *Records) SaveView(uid string, mark viewMark, objects manifests.Objects) error {
+func (r *Records) saveView(uid string, mark viewMark, objects manifests.Objects) error {
 	kept := make([]keptObject, len(objects))
 	for i, o := range objects {
 		kept[i] = keptObject{o.ConfigMap, o.Secret, o.Place, hex.EncodeToString(o.Digest[:])}
@@ -76,15 +76,15 @@ func bodySum(body []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ViewMark is the mark of the view that is kept of a pod; zero when there is
+// markOf is the mark of the view that is kept of a pod; zero when there is
 // none that can be used, which an error explains unless there is no file.
-func (r *Records) ViewMark(uid string) (viewMark, error) {
+func (r *Records) markOf(uid string) (viewMark, error) {
 	head, _, err := r.readView(uid, false)
 	return head.Mark, err
 }
 
-// LoadView returns the view that is kept of a pod, as ViewMark.
-func (r *Records) LoadView(uid string) (viewMark, manifests.Objects, error) {
+// loadView returns the view that is kept of a pod, as markOf.
+func (r *Records) loadView(uid string) (viewMark, manifests.Objects, error) {
 	head, objects, err := r.readView(uid, true)
 	return head.Mark, objects, err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/podstead/podstead/agent/events"
 	"github.com/podstead/podstead/agent/plan"
+	"github.com/podstead/podstead/agent/volumes"
 	"github.com/podstead/podstead/runtime"
 )
 
@@ -50,13 +51,14 @@ type worker struct {
 	// is; its view is then the source's, before it the one on disk.
 	heard       bool
 	view        view
-	mark, filed viewMark                // of the newest view, and of the one on disk
-	behind      bool                    // volumes may not show the view yet
-	changed     map[string][]string     // by container: objects that are not as they were when it was made
-	objects     map[string]plan.Objects // as the plan was told in this round
-	failures    map[string]plan.Failure // by container
-	stops       map[string]plan.Stop    // by container or sandbox ID
-	grace       *time.Duration          // of the pod's end, once it has begun
+	mark, filed viewMark                  // of the newest view, and of the one on disk
+	behind      bool                      // volumes may not show the view yet
+	unmounted   map[string]*volumes.Error // of those that could not be set up last
+	changed     map[string][]string       // by container: objects that are not as they were when it was made
+	objects     map[string]plan.Objects   // as the plan was told in this round
+	failures    map[string]plan.Failure   // by container
+	stops       map[string]plan.Stop      // by container or sandbox ID
+	grace       *time.Duration            // of the pod's end, once it has begun
 	backoff     map[string]time.Duration
 	held        map[string]plan.Moment // not before, by what failed
 	waiting     map[string]plan.Waiting
