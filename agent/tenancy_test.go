@@ -398,3 +398,21 @@ func TestAdoption(t *testing.T) {
 		h.is("a.1=end")
 	})
 }
+
+// What was prepared with objects that have changed since does not release the
+// pod before it, whenever its worker's word of it arrives.
+func TestWhatWasPreparedWithOtherObjectsIsNotReady(t *testing.T) {
+	h := newHouse(t)
+	h.apply(add(makePod("a", "1")))
+	h.serves("a.1")
+	next := makePod("a", "2")
+	h.apply(remove(makePod("a", "1")), add(seeing(next, configMap("conf", "one"))))
+	h.heard("a.2", progressCreated)
+	h.is("a.1=run", "a.2=sandbox")
+	h.apply(sources.Change{Op: sources.RECONCILE, Pod: seeing(next, configMap("conf", "two"))})
+	h.tenancy.heard("a.2", progressPrepared, 0) // on its way before the change was
+	h.collect()
+	h.is("a.1=run", "a.2=sandbox")
+	h.heard("a.2", progressPrepared)
+	h.is("a.1=end", "a.2=sandbox")
+}
