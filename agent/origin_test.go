@@ -1,0 +1,52 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/podstead/podstead/sources"
+)
+
+func TestSourcesMayBeConfiguredAnew(t *testing.T) {
+	inWorld(t, func(w *world) {
+		gone, stays := pod("gone", "1"), pod("stays", "1")
+		gone.Origin.Source = "site"
+		w.apply(stays)
+		w.send(add(gone))
+		w.advance(time.Second)
+		w.silent()
+		say := func(order []string, state sources.SourceState) {
+			w.updates <- sources.PodUpdate{Order: order, Source: state}
+		}
+		// Both are configured, one speaks: the other's pod stays.
+		say([]string{"file", "site"}, sources.SourceState{})
+		w.speak(stays)
+		w.advance(time.Minute)
+		w.wantRunning("gone.1/POD", "gone.1/c", "stays.1/POD", "stays.1/c")
+		// Now it is configured no more, and all others have spoken.
+		say([]string{"file"}, sources.SourceState{})
+		w.advance(time.Minute)
+		w.wantRunning("stays.1/POD", "stays.1/c")
+	})
+}
+
+func TestOrigins(t *testing.T) {
+	commit := strings.Repeat("1a2b3c4d5e", 4)
+	tests := []struct {
+		name   string
+		origin sources.Origin
+		want   string
+	}{
+		{name: "file", origin: sources.Origin{Source: "file", Unit: "web.yaml", Line: 3, Revision: "sha256:1"}, want: "web.yaml (source file)"},
+		{name: "git", origin: sources.Origin{Source: "fleet", Unit: "https://git.example/fleet", File: "pods/web.yaml", Line: 3, Revision: commit}, want: "pods/web.yaml:3 at 1a2b3c4 (source fleet)"},
+		{name: "nothing known", origin: sources.Origin{Source: "site"}, want: "source site"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := showOrigin(test.origin); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
