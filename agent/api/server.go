@@ -60,14 +60,16 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	s.cfg.Logger.Info("serving the local API", "socket", s.cfg.Socket)
 
-	served := make(chan error, 1) // so that serving ends even when nobody listens any more
+	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }()
 	select {
 	case err = <-served:
 		err = fmt.Errorf("serve %s: %w", s.cfg.Socket, err)
+		s.shutDown(srv)
 	case <-ctx.Done():
+		s.shutDown(srv)
+		<-served // it may not have begun, and then closes the socket only now
 	}
-	s.shutDown(srv)
 	open.Wait()
 	return err
 }
