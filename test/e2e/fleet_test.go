@@ -242,6 +242,22 @@ func TestAFleetHoldsARemoval(t *testing.T) {
 	f.gate.awaitGone("site")
 	f.gate.awaitGone("telemetry")
 	f.gate.awaitSource("fleet", "to be at the second commit", at(second))
+
+	// A commit may say itself that it is meant, to every node.
+	for _, file := range []string{"shared/site.yaml", "shared/telemetry.yaml"} {
+		text, err := os.ReadFile("../../examples/fleet/" + file)
+		f.must(err)
+		f.put(file, string(text))
+	}
+	f.push("all back")
+	f.gate.awaitReady("site")
+	f.gate.awaitReady("telemetry")
+	f.drop("shared/site.yaml")
+	f.drop("shared/telemetry.yaml")
+	last := f.push("away with it all\n\nPodstead-Allow-Removal: yes")
+	f.gate.awaitSource("fleet", "to be at the last commit", at(last))
+	f.gate.awaitGone("site")
+	f.gate.awaitGone("telemetry")
 }
 
 // A commit with a fault in what one node reads is held back there as a whole,

@@ -4,10 +4,13 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // report is what run-once prints with -o json, as far as it is judged.
@@ -62,6 +65,7 @@ func TestRunOnceRunsItAll(t *testing.T) {
 		"containers:", run1("main", "cat /scratch/x; "+idle, mount("scratch", "/scratch"))))
 	n.put("job.yaml", pod("job", "restartPolicy: OnFailure", "containers:", run1("main", "echo done")))
 	n.wantCode(n.once(), 0, n.full("lamp"), "Running", n.full("job"), "Completed")
+	n.awaitEnded("job")
 	ids := n.ids()
 	if text := n.read(folder + "/prepare"); lines(text) != 1 || len(ids) == 0 {
 		t.Errorf("the init container ran %d times; left running: %v", lines(text), ids)
@@ -81,6 +85,18 @@ func TestRunOnceRunsItAll(t *testing.T) {
 	if left := n.boxes("lamp"); len(left) != 0 {
 		t.Errorf("still there: %v", left)
 	}
+}
+
+// awaitEnded waits until nothing of a pod runs, its sandbox included, which ends
+// a moment after the rest.
+func (n *node) awaitEnded(pod string) {
+	n.Helper()
+	n.await("the end of "+pod, func() error {
+		if boxes := n.boxes(pod); slices.ContainsFunc(boxes, rig.Box.Running) {
+			return fmt.Errorf("it is %v", boxes)
+		}
+		return nil
+	})
 }
 
 // ids are those of all the node's containers, sorted.
