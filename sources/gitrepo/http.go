@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -34,6 +35,29 @@ type httpLink struct {
 type statusError struct {
 	code   int
 	signed bool // credentials were sent
+	after  time.Duration
+}
+
+// RetryAfter is how long the server that an error comes from wants to be left
+// alone; 0 if it does not say.
+func RetryAfter(err error) time.Duration {
+	if status, ok := errors.AsType[*statusError](err); ok {
+		return status.after
+	}
+	return 0
+}
+
+// wait reads the header in which a server says so.
+func wait(header http.Header, now time.Time) time.Duration {
+	value := header.Get("Retry-After")
+	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
+		return max(time.Duration(seconds)*time.Second, 0)
+	}
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	return max(at.Sub(now), 0)
 }
 
 func (e *statusError) Error() string {
@@ -57,6 +81,9 @@ func (r *Repo) connectHTTP() (link, error) {
 		return nil, errors.New("URL can't be parsed")
 	}
 	l := &httpLink{base: strings.TrimSuffix(origin.String(), "/"), origin: origin}
+	if r.hello != nil {
+		l.base = r.hello.base
+	}
 	if l.user, err = r.credentials(); err != nil {
 		return nil, err
 	}
@@ -183,16 +210,15 @@ func (l *httpLink) greet(ctx context.Context) (answer, error) {
 	if err != nil {
 		return answer{}, errors.New("URL can't be parsed")
 	}
-	response, err := l.send(request, "advertisement")
+	a, end, err := l.send(request, "advertisement")
 	if err != nil {
 		return answer{}, err
 	}
-	end := *response.Request.URL
 	end.RawQuery = ""
 	if base, ok := strings.CutSuffix(end.String(), path); ok {
 		l.base = base
 	}
-	return l.answer(response), nil
+	return a, nil
 }
 
 func (l *httpLink) ask(ctx context.Context, body []byte) (answer, error) {
@@ -201,14 +227,12 @@ func (l *httpLink) ask(ctx context.Context, body []byte) (answer, error) {
 		return answer{}, errors.New("URL can't be parsed")
 	}
 	request.Header.Set("Content-Type", "application/x-"+uploadPack+"-request")
-	response, err := l.send(request, "result")
-	if err != nil {
-		return answer{}, err
-	}
-	return l.answer(response), nil
+	a, _, err := l.send(request, "result")
+	return a, err
 }
 
-func (l *httpLink) send(request *http.Request, kind string) (*http.Response, error) {
+// send returns the answer and where it came from in the end.
+func (l *httpLink) send(request *http.Request, kind string) (answer, url.URL, error) {
 	want := "application/x-" + uploadPack + "-" + kind
 	request.Header.Set("Accept", want)
 	request.Header.Set("User-Agent", "git/podstead") // hosts tell git from browsers by it
@@ -216,18 +240,18 @@ func (l *httpLink) send(request *http.Request, kind string) (*http.Response, err
 	signed := l.sign(request)
 	response, err := l.client.Do(request)
 	if err != nil {
-		return nil, withoutURL(err)
+		return answer{}, url.URL{}, withoutURL(err)
 	}
 	got, _, _ := strings.Cut(response.Header.Get("Content-Type"), ";")
 	switch {
 	case response.StatusCode != http.StatusOK:
-		err = &statusError{code: response.StatusCode, signed: signed}
+		err = &statusError{code: response.StatusCode, signed: signed, after: wait(response.Header, time.Now())}
 	case got != want:
 		err = fmt.Errorf("%w: content type %q instead of %s", errProtocol, printable(got), want)
 	default:
-		return response, nil
+		return answer{newPktReader(response.Body), response.Body}, *response.Request.URL, nil
 	}
-	return nil, errors.Join(err, response.Body.Close())
+	return answer{}, url.URL{}, errors.Join(err, response.Body.Close())
 }
 
 // withoutURL drops the URL that net/http puts into its errors: one that a server
@@ -241,8 +265,4 @@ func withoutURL(err error) error {
 		return errSilent
 	}
 	return err
-}
-
-func (*httpLink) answer(response *http.Response) answer {
-	return answer{newPktReader(response.Body), response.Body}
 }

@@ -29,7 +29,8 @@ type answer struct {
 type greeting struct {
 	v2   bool
 	caps map[string]string
-	refs []ref // version 0 only
+	refs []ref  // version 0 only
+	base string // URL that the server redirected to; http only
 }
 
 // can tells whether the server has a capability, or a feature of one.
@@ -71,6 +72,9 @@ func (v *Visit) hello(ctx context.Context) (*greeting, error) {
 	}
 	if err != nil {
 		return nil, v.explain(err)
+	}
+	if web, ok := v.link.(*httpLink); ok {
+		said.base = web.base
 	}
 	v.said = said
 	if v.repo.hello = nil; said.v2 {

@@ -28,9 +28,19 @@ func (v *Visit) Read(ctx context.Context, target Target, scope Scope) (Reading, 
 		v.repo.store.sweep()
 		var err error
 		got, err = v.read(ctx, target, scope)
+		if err != nil && !settled(err) {
+			v.repo.hello = nil // ask again what the server can do, the next time
+		}
 		return err
 	})
 	return got, err
+}
+
+// settled tells whether an error will be the same as long as the server says the
+// same.
+func settled(err error) bool {
+	var wrong *wrongCommit
+	return errors.As(err, &wrong) || errors.Is(err, errHopeless) || errors.Is(err, errLimit)
 }
 
 func short(commit string) string { return commit[:min(len(commit), 12)] }

@@ -103,10 +103,14 @@ func (v *Visit) refs(ctx context.Context, prefixes []string) ([]ref, error) {
 		return said.refs, nil
 	}
 	refs, err := v.lsRefs(ctx, said, prefixes)
-	if err == nil || !remembered || v.link.lasting() || !changedMind(err) {
+	if err == nil || v.link.lasting() {
 		return refs, err
 	}
-	v.repo.hello = nil
+	v.repo.hello = nil // ask again what the server can do, now or the next time
+	if !remembered || !changedMind(err) {
+		return nil, err
+	}
+	v.Close()
 	return v.refs(ctx, prefixes)
 }
 

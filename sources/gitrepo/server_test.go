@@ -89,14 +89,26 @@ func TestCredentialsStayWithTheHost(t *testing.T) {
 	if door.take()[0].auth == "" {
 		t.Error("the host itself got none")
 	}
-	// What is remembered leads to the first host again; it must still work.
+	door.take()
 	mustLook(t, r, "main", everything())
+	if n, m := len(door.take()), len(target.take()); n != 0 || m != 1 {
+		t.Errorf("where the door leads to is not remembered: %d requests there, %d behind it", n, m)
+	}
+	target.intercept(func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Retry-After", "120")
+		w.WriteHeader(http.StatusTooManyRequests)
+		return true
+	})
+	_, err := look(t, r, "main", everything())
+	if wantError(t, err, "429 Too Many Requests"); RetryAfter(err) != 2*time.Minute {
+		t.Errorf("retry after %v", RetryAfter(err))
+	}
 
 	door.intercept(func(w http.ResponseWriter, r *http.Request) bool {
 		http.Redirect(w, r, door.URL+r.URL.RequestURI()+"&token=secret", http.StatusFound)
 		return true
 	})
-	_, err := look(t, newRepo(t, door.url()), "main", everything())
+	_, err = look(t, newRepo(t, door.url()), "main", everything())
 	wantError(t, err, "redirects more than 5 times")
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the error shows a secret: %v", err)

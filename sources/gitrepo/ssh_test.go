@@ -96,11 +96,10 @@ func fingerprint(t *testing.T, key crypto.Signer) string {
 
 // sshd is a real one on loopback.
 type sshd struct {
-	addr     string
-	ed, rsa  crypto.Signer // host keys
-	user     string
-	userKey  crypto.Signer
-	settings []string
+	addr    string
+	ed, rsa crypto.Signer // host keys
+	user    string
+	userKey crypto.Signer
 }
 
 // startSSHD runs sshd with more settings, and ends it with the test.
