@@ -20,7 +20,7 @@ func (c ContainerHistory) observe(name string, obs runtime.Pod, now Moment) (Con
 	instances := oldestFirst(name, obs)
 	var ends []Ended
 	note := func(e Ended) {
-		c = c.ended(e, now)
+		c = c.ended(e, withSandbox(e, obs), now)
 		ends = append(ends, *c.Ended)
 	}
 	if c.Running != "" && !contains(instances, c.Running) {
@@ -63,8 +63,24 @@ func (c ContainerHistory) isNews(i runtime.Container) bool {
 	return c.Ended == nil || i.Attempt > c.Ended.Attempt || i.ID == c.Running
 }
 
-// ended makes e the newest end and sets the delay before the next restart.
-func (c ContainerHistory) ended(e Ended, now Moment) ContainerHistory {
+// together is how far apart the ends of a container and of its sandbox may be and
+// still have one cause.
+const together = 2 * time.Second
+
+// withSandbox reports that an instance went down with its sandbox, or after it:
+// with the machine, the engine or the pause process. That is no crash of its own.
+func withSandbox(e Ended, obs runtime.Pod) bool {
+	for _, s := range obs.Sandboxes {
+		if s.ID == e.SandboxID {
+			return s.State == runtime.StateExited && !e.FinishedAt.Before(s.FinishedAt.Add(-together))
+		}
+	}
+	return e.SandboxID != ""
+}
+
+// ended makes e the newest end and sets the delay before the next restart: one
+// that went down with its sandbox adds nothing to it.
+func (c ContainerHistory) ended(e Ended, outage bool, now Moment) ContainerHistory {
 	if e.FinishedAt.IsZero() {
 		e.FinishedAt = now.Wall
 	}
@@ -78,8 +94,8 @@ func (c ContainerHistory) ended(e Ended, now Moment) ContainerHistory {
 		ago = min(ago, now.After(c.Ended.At, maxBackOff))
 		e.At = now.Add(-ago)
 		ran := min(e.FinishedAt.Sub(e.StartedAt), e.At.After(c.Ended.At, 2*forgiven))
-		if !c.restarts(e) {
-			c.BackOff = time.Duration(backOff(c.BackOff).next(ran))
+		if next := backOff(c.BackOff).next(ran); !c.restarts(e) && (!outage || next == 0) {
+			c.BackOff = time.Duration(next)
 		}
 	}
 	c.Previous, c.Ended = c.Ended, &e

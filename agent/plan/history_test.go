@@ -132,14 +132,46 @@ func TestObserveMapsTheEnginesTimes(t *testing.T) {
 // A wall clock that jumps ahead while a container crashes makes no good run of
 // a bad one: the boot clock knows better.
 func TestObserveIsNotFooledByAJump(t *testing.T) {
-	h, _, _ := NewHistory().Observe(nil, shows(ended("web", 0, 0, 1, 0, time.Second)), at(time.Second))
+	h, _, _ := NewHistory().Observe(nil, shows(box(0, isRunning), ended("web", 0, 0, 1, 0, time.Second)), at(time.Second))
 	now := at(5 * time.Second)
 	now.Wall = now.Wall.Add(50 * 365 * 24 * time.Hour)
 	jumped := ended("web", 1, 0, 1, 2*time.Second, 0)
 	jumped.FinishedAt = now.Wall
-	h, _, _ = h.Observe(nil, shows(jumped), now)
+	h, _, _ = h.Observe(nil, shows(box(0, isRunning), jumped), now)
 	if got := h.Containers["web"].BackOff; got != 10*time.Second {
 		t.Errorf("back-off is %v, want 10s", got)
+	}
+}
+
+// What goes down with its sandbox (the machine, the engine, the pause process) has
+// not crashed: the next start is not put off for it. Crashes before it still count.
+func TestObserveTellsAnOutageFromACrash(t *testing.T) {
+	dead := func(attempt int, to time.Duration) runtime.Sandbox {
+		s := box(attempt, isExited)
+		s.FinishedAt = epoch.Add(to)
+		return s
+	}
+	tests := []struct {
+		name   string
+		second []any // what the engine shows of the container's second end
+		want   time.Duration
+	}{
+		{name: "a crash", second: []any{box(0, isRunning), ended("web", 1, 0, 1, 2*time.Second, 4*time.Second)}, want: 10 * time.Second},
+		{name: "with its sandbox", second: []any{dead(0, 4*time.Second), ended("web", 1, 0, 137, 2*time.Second, 4*time.Second)}},
+		{name: "a little before it", second: []any{dead(0, 5*time.Second), ended("web", 1, 0, 137, 2*time.Second, 4*time.Second)}},
+		{name: "after it, in its grace", second: []any{dead(0, 4*time.Second), ended("web", 1, 0, 137, 2*time.Second, 30*time.Second)}},
+		{name: "long before it", second: []any{dead(0, time.Minute), ended("web", 1, 0, 1, 2*time.Second, 4*time.Second)}, want: 10 * time.Second},
+		{name: "the sandbox was pruned since", second: []any{ended("web", 1, 0, 137, 2*time.Second, 4*time.Second)}},
+		{name: "in a sandbox that a newer one follows", second: []any{box(1, isRunning), dead(0, 4*time.Second), ended("web", 1, 0, 137, 2*time.Second, 4*time.Second)}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			h, _, _ := NewHistory().Observe(nil, shows(box(0, isRunning), ended("web", 0, 0, 1, 0, time.Second)), at(time.Second))
+			h, _, _ = h.Observe(nil, shows(tc.second...), at(2*time.Minute))
+			if got := h.Containers["web"].BackOff; got != tc.want {
+				t.Errorf("back-off is %v, want %v", got, tc.want)
+			}
+		})
 	}
 }
 

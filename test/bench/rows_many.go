@@ -83,6 +83,9 @@ func measureReboot(ctx context.Context, l *lab) (result, error) {
 			running := w.expect(many, oncePerPod(a, names))
 			at, err := w.wait(ctx, running)
 			a.end(syscall.SIGKILL)
+			if err == nil {
+				err = pause(ctx, settled)
+			}
 			return at.Sub(ready), err
 		})
 	}

@@ -219,17 +219,29 @@ func measureOffline(ctx context.Context, l *lab) (result, error) {
 	if _, err := l.up(ctx, local, shape{}, names); err != nil {
 		return result{}, err
 	}
-	if err := l.clearProcesses(ctx, remote, local); err != nil {
-		return result{}, err
-	}
+	defer l.clearProcesses(context.WithoutCancel(ctx), remote, local)
 	pairs, err := takeTurns(ctx, l, l.cfg.pairs, l.bootTime(remote, names), l.bootTime(local, names))
 	return result{pairs: pairs, limit: 1.1, note: "five pods of a repository and five of a URL, both refusing connections; the other side is ten files"}, err
 }
 
-// bootTime times from the start of the agent, with nothing running, to the
-// last pod's start, and leaves nothing running again.
+// settled is how long pods run before they go down: podstead makes a pause before
+// it replaces a sandbox that did not live so long.
+const settled = 11 * time.Second
+
+// bootTime lets all that the agent runs go down, and times from its start, with
+// nothing running, to the last pod's start.
 func (l *lab) bootTime(a *agent, names []string) side {
+	up := time.Now()
 	return func(ctx context.Context) (time.Duration, error) {
+		if err := pause(ctx, settled-time.Since(up)); err != nil {
+			return 0, err
+		}
+		if err := l.clearProcesses(ctx, a); err != nil {
+			return 0, err
+		}
+		if err := l.watch.quiet(ctx, stillness); err != nil {
+			return 0, err
+		}
 		running := l.watch.expect(len(names), oncePerPod(a, names))
 		begin := time.Now()
 		if err := a.spawn(); err != nil {
@@ -239,11 +251,13 @@ func (l *lab) bootTime(a *agent, names []string) side {
 		if err != nil {
 			return 0, fmt.Errorf("%w: %s", err, a.lastWords())
 		}
-		return at.Sub(begin), l.clearProcesses(ctx, a)
+		up = time.Now()
+		return at.Sub(begin), nil
 	}
 }
 
-// clearProcesses kills agents and removes what they run, as a reboot would.
+// clearProcesses kills agents and all that they run. What has ended stays on the
+// engine, as after a reboot.
 func (l *lab) clearProcesses(ctx context.Context, agents ...*agent) error {
 	for _, a := range agents {
 		a.end(syscall.SIGKILL)
@@ -252,7 +266,10 @@ func (l *lab) clearProcesses(ctx context.Context, agents ...*agent) error {
 			return err
 		}
 		for _, box := range list {
-			if err := l.engine.Remove(ctx, box.ID); err != nil {
+			if !box.Running() {
+				continue
+			}
+			if err := l.engine.Kill(ctx, box.ID, "KILL"); err != nil {
 				return err
 			}
 		}
