@@ -70,19 +70,20 @@ func (h *holding) at(ctx context.Context, p *pack, offset, limit int64, depth in
 	if err != nil {
 		return 0, nil, err
 	}
-	stored := limit
-	if header.Type.IsDelta() {
-		stored = maxObject
-	}
-	header, data, err := inflate(ctx, p.scan, offset, stored)
-	if err != nil || !header.Type.IsDelta() {
+	if !header.Type.IsDelta() {
+		_, data, err := inflate(ctx, p.scan, offset, limit)
 		return header.Type, data, err
 	}
+	// The base first: no difference is held while those before it are read.
 	kind, base, err := h.base(ctx, p, header, depth)
 	if err != nil {
 		return 0, nil, err
 	}
-	data, err = patch(base, data, limit)
+	_, delta, err := inflate(ctx, p.scan, offset, maxObject)
+	if err != nil {
+		return 0, nil, err
+	}
+	data, err := patch(base, delta, limit)
 	return kind, data, err
 }
 

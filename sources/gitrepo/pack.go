@@ -48,6 +48,7 @@ type indexer struct {
 	entries []entry
 	waiting map[plumbing.Hash][]int32 // what is told as a difference from a name
 	held    int64
+	nested  int // calls of branch that are under way
 }
 
 // lookup finds an object that is not in the pack at hand.
@@ -200,13 +201,14 @@ func (x *indexer) expand(ctx context.Context, i int32, data []byte) error {
 	return nil
 }
 
-// branch expands an object while its base stays in memory.
+// branch expands an object while its base stays in memory. No more of them wait
+// than there are differences of differences that could be read.
 func (x *indexer) branch(ctx context.Context, i int32, data []byte, base int64) error {
-	if i < 0 || x.held+base > maxHeld {
+	if i < 0 || x.held+base > maxHeld || x.nested >= maxDepth {
 		return nil
 	}
-	x.held += base
-	defer func() { x.held -= base }()
+	x.held, x.nested = x.held+base, x.nested+1
+	defer func() { x.held, x.nested = x.held-base, x.nested-1 }()
 	return x.expand(ctx, i, data)
 }
 

@@ -50,7 +50,8 @@ func CheckPath(p string) error {
 const (
 	maxEntries = 200_000 // of the trees in scope
 	maxNesting = 100
-	maxTree    = 32 << 20 // bytes of one
+	maxTrees   = 32 << 20 // bytes of them all: each is held while those in it are read
+	maxPath    = 4096     // bytes, as in the kernel; each folder on the way holds its own
 	maxTold    = 20       // entries that are named as wrong
 )
 
@@ -60,7 +61,8 @@ type walk struct {
 	scope  Scope
 	limits Limits
 	found  map[string]plumbing.Hash
-	seen   int // entries
+	seen   int   // entries
+	bytes  int64 // of trees
 	wrong  []error
 }
 
@@ -132,10 +134,13 @@ func (w *walk) folder(ctx context.Context, hash plumbing.Hash, at, within string
 		return err
 	}
 	for _, n := range nodes {
-		full, name := path.Join(at, n.name), path.Join(within, n.name)
 		if n.name == ".." || strings.Contains(n.name, "/") {
 			return fmt.Errorf("%s holds an entry whose name is a path", printable(at))
 		}
+		if len(at)+len(n.name) >= maxPath {
+			return fmt.Errorf("%s holds an entry whose path is longer than %d bytes", printable(at), maxPath)
+		}
+		full, name := path.Join(at, n.name), path.Join(within, n.name)
 		if strings.HasPrefix(n.name, ".") || anyMatches(w.scope.Exclude, name) {
 			continue
 		}
@@ -172,10 +177,14 @@ func (w *walk) blame(at, what string) {
 }
 
 func (w *walk) tree(ctx context.Context, hash plumbing.Hash) ([]node, error) {
-	kind, data, err := w.h.object(ctx, hash, maxTree)
+	kind, data, err := w.h.object(ctx, hash, maxTrees-w.bytes)
+	if errors.Is(err, errTooLarge) {
+		return nil, fmt.Errorf("%w of %d bytes for the folders in scope", errLimit, maxTrees)
+	}
 	if err != nil {
 		return nil, err
 	}
+	w.bytes += int64(len(data))
 	if kind != plumbing.TreeObject {
 		return nil, fmt.Errorf("object %s is no folder: it %w", hash, errMalformed)
 	}
