@@ -229,6 +229,44 @@ func TestSourceWithOtherSettings(t *testing.T) {
 	r.wantShown("git")
 }
 
+// A source that is started anew with stricter settings, by which nothing of what
+// it wants is good, not even its last good set: it is at fault, and what runs
+// runs on. What it does not name any more is removed all the same.
+func TestSourceWithStricterSettings(t *testing.T) {
+	atFault := func(s Snapshot, units ...string) Snapshot {
+		for _, name := range units {
+			s.Units = append(s.Units, Unit{Name: name, Faults: []manifests.Fault{{Message: "violates its policy"}}})
+		}
+		return s
+	}
+	t.Run("a repository", func(t *testing.T) {
+		r := startMerger(t, "git")
+		r.send(keyed("1", wants("git", "lamp=1@fleet", "kiln=1@fleet").using("m").with("m=1")))
+		r.receiveWith("ADD lamp=1 git@fleet []", "ADD kiln=1 git@fleet [m=1]")
+		r.send(keyed("2", notLive(atFault(wants("git"), "fleet"))))
+		r.receive()
+		for range 2 {
+			r.send(keyed("2", atFault(wants("git"), "fleet@other")))
+			if u := r.update(nil); len(u.Changes) != 0 || !u.Source.Live || !u.Source.Faulty["fleet@other"] {
+				t.Errorf("update %q with the state %+v", words(u.Changes), u.Source)
+			}
+			r.send(keyed("2", notLive(wants("git"))))
+			r.receive()
+		}
+		r.send(keyed("2", wants("git", "lamp=2@fleet")))
+		r.receive("REMOVE lamp=1 git@fleet", "REMOVE kiln=1 git@fleet", "ADD lamp=2 git@fleet")
+	})
+	t.Run("a folder", func(t *testing.T) {
+		r := startMerger(t, "file")
+		r.send(keyed("1", wants("file", "kiln=1", "lamp=1", "wheel=1")))
+		r.receive("ADD kiln=1 file@kiln.yaml", "ADD lamp=1 file@lamp.yaml", "ADD wheel=1 file@wheel.yaml")
+		r.send(keyed("2", atFault(wants("file", "wheel=1"), "lamp.yaml")))
+		r.receive("REMOVE kiln=1 file@kiln.yaml")
+		r.send(keyed("2", wants("file", "wheel=1")))
+		r.receive("REMOVE lamp=1 file@lamp.yaml")
+	})
+}
+
 // Whoever looks into a source for objects still sees them while its pods stay.
 func TestObjectsOfARetiredSource(t *testing.T) {
 	r := startMerger(t)

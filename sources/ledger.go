@@ -3,6 +3,7 @@ package sources
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -75,6 +76,7 @@ func (l *ledger) take(s Snapshot) []remark {
 		// is no newer than what it said.
 		s.Pods, s.Objects, s.Units, s.Revision = before.Pods, before.Objects, before.Units, before.Revision
 	}
+	s = s.keeping(before.Snapshot)
 	s.Live = s.Live || before.Live
 	s.Attempted = s.Attempted || before.Attempted
 	now.Snapshot = s
@@ -87,6 +89,29 @@ func (l *ledger) take(s Snapshot) []remark {
 		l.owe(s.Source)
 	}
 	return slices.DeleteFunc(slices.Clone(now.remarks), func(r remark) bool { return slices.Contains(before.remarks, r) })
+}
+
+// keeping is a snapshot with what its source said before of units that are at
+// fault now and have no version in force: by the settings with which it was
+// started anew not even their last good version is good. What runs of them runs
+// on, as when the agent itself starts anew.
+func (s Snapshot) keeping(before Snapshot) Snapshot {
+	lost := map[string]bool{}
+	for _, u := range s.Units {
+		if len(u.Faults) > 0 && u.Revision == "" {
+			lost[u.Name] = true
+		}
+	}
+	if len(lost) == 0 || len(before.Pods)+len(before.Objects) == 0 {
+		return s
+	}
+	// A URL or a repository is one unit, wherever it was before.
+	stays := func(o Origin) bool { return lost[o.Unit] || s.Kind != KindFile }
+	s.Pods = append(slices.Clip(s.Pods), slices.DeleteFunc(slices.Clone(before.Pods), func(p Pod) bool { return !stays(p.Origin) })...)
+	s.Objects = append(slices.Clip(s.Objects), slices.DeleteFunc(slices.Clone(before.Objects), func(o Object) bool { return !stays(o.Origin) })...)
+	slices.SortStableFunc(s.Pods, func(a, b Pod) int { return strings.Compare(a.Origin.Unit, b.Origin.Unit) })
+	slices.SortStableFunc(s.Objects, func(a, b Object) int { return strings.Compare(a.Origin.Unit, b.Origin.Unit) })
+	return s
 }
 
 func (l *ledger) knows(source string) bool {
