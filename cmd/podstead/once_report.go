@@ -148,7 +148,7 @@ func (p oncePod) printFault(out io.Writer, limit time.Duration) error {
 	if p.Result.good() {
 		return nil
 	}
-	text := fmt.Sprintf("\npod %s/%s of %s: %s\n", p.Namespace, p.Name, p.Manifest, p.verdict(limit))
+	text := fmt.Sprintf("\npod %s/%s of %s: %s\n", p.Namespace, p.Name, oneLine(p.Manifest), oneLine(p.verdict(limit)))
 	for _, l := range p.Log {
 		for _, line := range l.Lines {
 			text += fmt.Sprintf("  %s | %s\n", l.Container, line)

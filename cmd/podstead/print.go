@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
@@ -121,6 +123,23 @@ func encode(out io.Writer, form string, value any) error {
 	}
 	_, err = fmt.Fprintln(out, strings.TrimRight(string(data), "\n"))
 	return err
+}
+
+// oneLine is a text that may come from anybody's manifest as a terminal may show
+// it: nothing in it begins a line or moves the cursor.
+func oneLine(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n':
+			out.WriteString("; ")
+		case unicode.IsPrint(r):
+			out.WriteRune(r)
+		default:
+			out.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return out.String()
 }
 
 // age is how long ago t was, in kubectl's words.

@@ -161,7 +161,7 @@ func (h health) print(out io.Writer, now time.Time) error {
 	}
 	fmt.Fprintf(w, "Pods\t%d: %d ready, %d succeeded, %d not well\n", len(h.Pods), good, done, len(h.Pods)-good-done)
 	for i, problem := range h.Problems {
-		fmt.Fprintf(w, "%s\t%s\n", label(i, "Problems"), problem)
+		fmt.Fprintf(w, "%s\t%s\n", label(i, "Problems"), oneLine(problem))
 	}
 	return w.Flush()
 }

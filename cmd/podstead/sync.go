@@ -63,7 +63,7 @@ func printSync(out io.Writer, results []api.SyncResult) error {
 		} else if r.Revision != "" {
 			text += " at " + short(r.Revision)
 		}
-		if _, err := fmt.Fprintf(out, "%s: %s\n", r.Source, text); err != nil {
+		if _, err := fmt.Fprintf(out, "%s: %s\n", r.Source, oneLine(text)); err != nil {
 			return err
 		}
 	}

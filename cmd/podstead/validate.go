@@ -50,13 +50,13 @@ func (c *validateCmd) Run(t terminal) error {
 
 func (c *checked) print(t terminal) {
 	for _, f := range c.faults {
-		fmt.Fprintln(t.out, f.Error())
+		fmt.Fprintln(t.out, oneLine(f.Error()))
 	}
 	for _, w := range c.warnings {
-		fmt.Fprintln(t.out, "warning:", w.Error())
+		fmt.Fprintln(t.out, "warning:", oneLine(w.Error()))
 	}
 	for _, name := range c.ignored {
-		fmt.Fprintln(t.out, "ignored:", name)
+		fmt.Fprintln(t.out, "ignored:", oneLine(name))
 	}
 	parts := count(c.files, "file") + ", " + count(c.pods, "pod")
 	if c.objects > 0 {

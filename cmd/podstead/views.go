@@ -175,6 +175,9 @@ func printProblems(out io.Writer, sources []api.Source, wide bool) error {
 	if len(lines) == 0 {
 		return nil
 	}
+	for i := range lines {
+		lines[i] = oneLine(lines[i])
+	}
 	_, err := fmt.Fprintf(out, "\n%s\n", strings.Join(lines, "\n"))
 	return err
 }

@@ -166,3 +166,39 @@ func TestWhatStatusCallsAProblem(t *testing.T) {
 		})
 	}
 }
+
+// Who writes a manifest must not write on the terminal of who looks at it.
+func TestManifestsDoNotReachTheTerminal(t *testing.T) {
+	const evil = "x\x1b]0;mine\a\u009b2J\r\nfleet: all is well\tüé"
+	const told = `x\x1b]0;mine\a\u009b2J\r; fleet: all is well\tüé`
+	if got := oneLine(evil); got != told {
+		t.Errorf("%q, want %q", got, told)
+	}
+	source := api.Source{
+		Name: "fleet", Held: evil,
+		Units: []api.Unit{{
+			Faults:   []api.Fault{{Place: evil, Field: evil, Message: evil}},
+			Warnings: []api.Fault{{Message: evil}},
+			Skipped:  []api.Skipped{{Name: evil, Kind: evil}},
+		}},
+	}
+	var out strings.Builder
+	if err := printProblems(&out, []api.Source{source}, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := printSync(&out, []api.SyncResult{{Source: "fleet", Error: evil}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := (health{Problems: []string{evil}}).print(&out, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	manifest := filepath.Join(t.TempDir(), "a.yaml")
+	if err := os.WriteFile(manifest, []byte("apiVersion: v1\nkind: Pod\n\"\\e[2J\\nmetadata\": a\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, text := validate(t, manifest)
+	out.WriteString(text)
+	if strings.ContainsAny(out.String(), "\x1b\a\r\u009b") || strings.Contains(out.String(), "\nfleet: all") || strings.Contains(out.String(), "\nmetadata") {
+		t.Errorf("%q", out.String())
+	}
+}
