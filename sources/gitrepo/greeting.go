@@ -14,8 +14,12 @@ type ref struct {
 	hash plumbing.Hash // of the commit, where that is an annotated tag
 }
 
-// maxRefs is how many refs of a server are looked at.
-const maxRefs = 1_000_000
+const (
+	// maxRefs is how many refs of a server are looked at.
+	maxRefs = 1_000_000
+	// maxCapabilities bounds the bytes of a greeting of version 2, which is kept.
+	maxCapabilities = 64 << 10
+)
 
 // readGreeting reads capabilities, and the refs of a server that speaks
 // version 0.
@@ -31,6 +35,7 @@ func readGreeting(p *pktReader) (*greeting, error) {
 	case err != nil:
 		return nil, err
 	case kind == packetData && text == "version 2":
+		p.left = maxCapabilities
 		return readCapabilities(p)
 	case kind == packetData && text == "version 1":
 		if kind, text, err = p.line(); err != nil {

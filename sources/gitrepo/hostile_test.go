@@ -171,3 +171,17 @@ func (p *packer) plain(base int64, delta []byte) int64 {
 	p.Write(binary.BigEndian.AppendUint32(nil, adler32.Checksum(delta)))
 	return at
 }
+
+// What a server says first is kept as long as the source runs.
+func TestGreetingIsBounded(t *testing.T) {
+	var said pktWriter
+	said.linef("version 2")
+	said.linef("fetch=shallow")
+	for i := range 3 {
+		said.linef("x%d=%s", i, strings.Repeat("x", 30_000))
+	}
+	said.flush()
+	if _, err := readGreeting(newPktReader(&said)); !errors.Is(err, errTooLong) {
+		t.Errorf("got %v", err)
+	}
+}
