@@ -18,11 +18,12 @@ func WriteFile(path string, data []byte, mode fs.FileMode) (err error) {
 	dir := filepath.Dir(path)
 	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return fmt.Errorf("write %s: %w", path, bare(err))
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("write %s: %w", path, bare(err)), ignoreMissing(os.Remove(tmp.Name())))
+			_ = os.Remove(tmp.Name()) // what failed counts, not what it leaves
+			err = fmt.Errorf("write %s: %w", path, bare(err))
 		}
 	}()
 	if err := fill(tmp, data, mode); err != nil {

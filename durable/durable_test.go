@@ -46,8 +46,13 @@ func TestWriteFileKeepsTheOldFileOnError(t *testing.T) {
 }
 
 func TestWriteFileNeedsItsDirectory(t *testing.T) {
-	if err := WriteFile(filepath.Join(t.TempDir(), "gone", "pod.json"), nil, 0o600); err == nil {
+	path := filepath.Join(t.TempDir(), "gone", "pod.json")
+	err := WriteFile(path, nil, 0o600)
+	if err == nil {
 		t.Fatal("no error although the directory is missing")
+	}
+	if want := "write " + path + ": no such file or directory"; err.Error() != want {
+		t.Errorf("%q, want %q at each try", err, want)
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/podstead/podstead/durable"
 )
 
 // goodSet is the last good set of a source: per file the bytes as received of
@@ -248,35 +250,6 @@ func freeName(path string) string {
 	}
 }
 
-// writeFile puts data at path in one step that outlasts a power cut: written
-// beside it, synced, renamed, the folder synced. On an error path is untouched.
-func writeFile(path string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
-}
+// writeFile puts data at path in one step that outlasts a power cut. On an error,
+// the same at each try, path is untouched.
+func writeFile(path string, data []byte) error { return durable.WriteFile(path, data, 0o600) }

@@ -389,8 +389,13 @@ func TestGoodStoreDiskFull(t *testing.T) {
 
 func TestWriteFileLeavesNothingBehind(t *testing.T) {
 	dir := t.TempDir()
-	if err := writeFile(filepath.Join(dir, "none", "x"), []byte("x")); err == nil {
-		t.Error("wrote into a folder that is not there")
+	none := filepath.Join(dir, "none", "x")
+	err := writeFile(none, []byte("x"))
+	if err == nil {
+		t.Fatal("wrote into a folder that is not there")
+	}
+	if again := writeFile(none, []byte("x")); again.Error() != err.Error() {
+		t.Errorf("the same fault reads differently: %v, before %v", again, err)
 	}
 	if err := os.Mkdir(filepath.Join(dir, "x"), 0o755); err != nil {
 		t.Fatal(err)
