@@ -108,7 +108,7 @@ func (t *tenancy) endOrphans(view sourcesView) {
 	for _, tn := range t.byUID {
 		s := t.slots[tn.name]
 		if !tn.claimed && s.want == nil && isOrphan(tn.origin(), view) {
-			t.end(tn, endOrphaned, "no manifest wants it any more; it came from "+showOrigin(tn.pod.Origin))
+			t.endUnwanted(tn, endOrphaned, "no manifest wants it any more; it came from "+showOrigin(tn.pod.Origin))
 			touched[s.name] = s
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/podstead/podstead/agent/events"
 	"github.com/podstead/podstead/sources"
 )
 
@@ -28,6 +29,48 @@ func TestSourcesMayBeConfiguredAnew(t *testing.T) {
 		say([]string{"file"}, sources.SourceState{})
 		w.advance(time.Minute)
 		w.wantRunning("stays.1/POD", "stays.1/c")
+	})
+}
+
+func TestPodsOfASourceConfiguredNoMoreEndWithThatReason(t *testing.T) {
+	site := pod("shop", "1")
+	site.Origin = sources.Origin{Source: "site", Unit: "https://git.example/site", File: "nodes/shop.yaml", Line: 1}
+	retire := func(w *world, changes ...sources.Change) {
+		w.updates <- sources.PodUpdate{
+			Order: []string{"file"}, Changes: changes, Source: sources.SourceState{Name: "file", Live: true, Attempted: true},
+		}
+		w.advance(time.Minute)
+	}
+	check := func(w *world) {
+		w.Helper()
+		w.wantRunning()
+		w.wantEvent(events.ContainerKilling, "source site is no longer configured; it came from nodes/shop.yaml:1")
+		for _, e := range w.agent.Events().List(events.Filter{}) {
+			if strings.Contains(e.Message, "manifest was removed") || strings.Contains(e.Message, "no manifest wants it") {
+				w.Errorf("nobody removed a manifest: %s", e.Message)
+			}
+		}
+	}
+	begin := func(w *world) {
+		w.updates <- sources.PodUpdate{Order: []string{"file", "site"}}
+		w.send(add(site))
+		w.advance(time.Minute)
+		w.wantRunning("shop.1/POD", "shop.1/c")
+	}
+	t.Run("while the agent runs", func(t *testing.T) {
+		inWorld(t, func(w *world) {
+			begin(w)
+			retire(w, remove(site))
+			check(w)
+		})
+	})
+	t.Run("while the agent was away", func(t *testing.T) {
+		inWorld(t, func(w *world) {
+			begin(w)
+			w.restart()
+			retire(w)
+			check(w)
+		})
 	})
 }
 

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,13 +27,14 @@ type order struct {
 
 // ending is why a pod ends.
 type ending struct {
-	reason  string // for the log and the event: ManifestRemoved, Replaced, Orphaned
+	reason  string // for the log: ManifestRemoved, SourceRemoved, Replaced, Orphaned, Obsolete
 	message string
 }
 
 // The reasons for which the loop ends a pod.
 const (
 	endRemoved  = "ManifestRemoved"
+	endSource   = "SourceRemoved" // its source is configured no more; its manifest may still be there
 	endReplaced = "Replaced"
 	endOrphaned = "Orphaned"
 	endObsolete = "Obsolete" // a replacement that is itself replaced before it ran
@@ -305,9 +305,29 @@ func (t *tenancy) settleSlot(s *slot) {
 func (t *tenancy) clear(s *slot) {
 	for _, tn := range s.tenants {
 		if tn.claimed && tn.heir == "" {
-			t.end(tn, endRemoved, "its manifest was removed from "+showOrigin(tn.pod.Origin))
+			t.endUnwanted(tn, endRemoved, "its manifest was removed from "+showOrigin(tn.pod.Origin))
 		}
 	}
+}
+
+// endUnwanted ends a pod that nobody wants any more, for the reason given, unless
+// the true one is that its source is configured no more.
+func (t *tenancy) endUnwanted(tn *tenant, reason, message string) {
+	origin := tn.origin()
+	if origin == nil || t.isConfigured(origin.Source) {
+		t.end(tn, reason, message)
+		return
+	}
+	message = "source " + origin.Source + " is no longer configured"
+	if place := showPlace(*origin); place != "" {
+		message += "; it came from " + place
+	}
+	t.end(tn, endSource, message)
+}
+
+func (t *tenancy) isConfigured(source string) bool {
+	_, configured := t.order[source]
+	return configured
 }
 
 // dropFollowers ends what was being prepared; the predecessor serves on.
@@ -449,19 +469,25 @@ func (t *tenancy) tell(tn *tenant, o order) {
 
 // showOrigin is where a pod comes from, for people.
 func showOrigin(o sources.Origin) string {
-	if o.Unit == "" && o.File == "" {
-		return "source " + o.Source
+	if place := showPlace(o); place != "" {
+		return place + " (source " + o.Source + ")"
 	}
-	place := cmp.Or(o.File, o.Unit)
-	if o.File != "" {
-		if o.Line > 0 {
-			place = fmt.Sprintf("%s:%d", o.File, o.Line)
-		}
-		if o.Revision != "" {
-			place += " at " + shortRevision(o.Revision)
-		}
+	return "source " + o.Source
+}
+
+// showPlace is where in its source a pod comes from; empty when that is not known.
+func showPlace(o sources.Origin) string {
+	if o.File == "" {
+		return o.Unit
 	}
-	return place + " (source " + o.Source + ")"
+	place := o.File
+	if o.Line > 0 {
+		place = fmt.Sprintf("%s:%d", o.File, o.Line)
+	}
+	if o.Revision != "" {
+		place += " at " + shortRevision(o.Revision)
+	}
+	return place
 }
 
 // shortRevision cuts a commit to what people call it by.
