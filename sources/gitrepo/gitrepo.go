@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"time"
 )
 
@@ -191,8 +192,12 @@ func (e *remoteError) Error() string { return "the server says: " + e.text }
 // bare is an error without the path that its context names anyway.
 func bare(err error) error {
 	var at *fs.PathError
-	if errors.As(err, &at) {
+	var move *os.LinkError
+	switch {
+	case errors.As(err, &at):
 		return fmt.Errorf("%s: %w", at.Op, at.Err)
+	case errors.As(err, &move):
+		return fmt.Errorf("%s: %w", move.Op, move.Err)
 	}
 	return err
 }

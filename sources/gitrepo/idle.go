@@ -17,7 +17,7 @@ type idleConn struct {
 
 func (c idleConn) Read(p []byte) (int, error) {
 	if err := c.SetReadDeadline(time.Now().Add(c.limit)); err != nil {
-		return 0, err
+		return 0, silent(err)
 	}
 	n, err := c.Conn.Read(p)
 	return n, silent(err)
@@ -26,11 +26,13 @@ func (c idleConn) Read(p []byte) (int, error) {
 // Write gives the other side its time to answer, too.
 func (c idleConn) Write(p []byte) (int, error) {
 	if err := c.SetDeadline(time.Now().Add(c.limit)); err != nil {
-		return 0, err
+		return 0, silent(err)
 	}
 	n, err := c.Conn.Write(p)
 	return n, silent(err)
 }
+
+func (c idleConn) Close() error { return silent(c.Conn.Close()) }
 
 // idlePipe is the same for what a process writes.
 type idlePipe struct {

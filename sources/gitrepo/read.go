@@ -31,7 +31,7 @@ func (v *Visit) Read(ctx context.Context, target Target, scope Scope) (Reading, 
 		if err != nil && !settled(err) {
 			v.repo.hello = nil // ask again what the server can do, the next time
 		}
-		return err
+		return v.repo.store.place(err)
 	})
 	return got, err
 }
@@ -62,7 +62,7 @@ func (v *Visit) read(ctx context.Context, target Target, scope Scope) (Reading, 
 			return got, err
 		}
 		if !errors.Is(err, errOutgrown) {
-			renewed = err.Error()
+			renewed = v.repo.store.place(err).Error()
 		}
 	}
 	got, err := v.renew(ctx, target, scope)
@@ -124,7 +124,7 @@ func (v *Visit) readFrom(ctx context.Context, h *holding, target Target, scope S
 func (v *Visit) renew(ctx context.Context, target Target, scope Scope) (Reading, error) {
 	h, err := v.repo.store.create()
 	if err != nil {
-		return Reading{}, fmt.Errorf("make a folder for what is fetched: %w", err)
+		return Reading{}, fmt.Errorf("make a folder for what is fetched in %s: %w", v.repo.store.dir, bare(err))
 	}
 	got, err := v.fill(ctx, h, target, scope)
 	var wrong *wrongCommit
@@ -136,7 +136,7 @@ func (v *Visit) renew(ctx context.Context, target Target, scope Scope) (Reading,
 	// must not mean fetching it again.
 	if swapErr := v.repo.store.swap(h); swapErr != nil {
 		h.discard()
-		return got, errors.Join(err, fmt.Errorf("put what was fetched in place: %w", swapErr))
+		return got, errors.Join(err, fmt.Errorf("put what was fetched into %s: %w", v.repo.store.dir, bare(swapErr)))
 	}
 	h.close()
 	return got, err

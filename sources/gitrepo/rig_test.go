@@ -237,6 +237,15 @@ func wantError(t *testing.T, err error, words ...string) {
 	}
 }
 
+// wantSame looks again, and wants the same one line to be said: a log tells it once.
+func wantSame(t *testing.T, r *Repo, before error) {
+	t.Helper()
+	_, err := look(t, r, "main", everything())
+	if err == nil || err.Error() != before.Error() || strings.Contains(err.Error(), "\n") {
+		t.Errorf("the same trouble is told as\n%v\n%v", before, err)
+	}
+}
+
 // diskUse is what a folder holds.
 func diskUse(t *testing.T, dir string) (bytes int64, files int) {
 	t.Helper()

@@ -32,7 +32,8 @@ func (r *Repo) connectSSH(ctx context.Context) (link, error) {
 	defer guard.Close()
 	client, err := handshake(conn, addr, config)
 	if err != nil {
-		return nil, errors.Join(err, conn.Close())
+		_ = conn.Close() // mostly done already, and an error of that names our port
+		return nil, err
 	}
 	s, err := runUploadPack(client, r.at.path)
 	if err != nil {

@@ -272,8 +272,10 @@ func TestSSHRefusals(t *testing.T) {
 			if url == "" {
 				url = s.url(f)
 			}
-			_, err := look(t, newRepo(t, url, cfg), "main", everything())
+			r := newRepo(t, url, cfg)
+			_, err := look(t, r, "main", everything())
 			wantError(t, err, c.want...)
+			wantSame(t, r, err)
 		})
 	}
 }

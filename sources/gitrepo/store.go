@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -60,6 +61,25 @@ type pack struct {
 	file  *os.File
 	scan  *packfile.Scanner
 	index *idxfile.MemoryIndex
+}
+
+// inStore is an error that happened in the store: its text names the folder alone,
+// since what is in it gets another name at each try.
+type inStore struct {
+	error
+	text string
+}
+
+func (e *inStore) Error() string { return e.text }
+func (e *inStore) Unwrap() error { return e.error }
+
+// place gives an error of what is in the store a text that stays the same.
+func (s store) place(err error) error {
+	if err == nil {
+		return nil
+	}
+	inside := regexp.MustCompile(regexp.QuoteMeta(filepath.Clean(s.dir)) + `/[^\s:]+`)
+	return &inStore{err, inside.ReplaceAllLiteralString(err.Error(), s.dir)}
 }
 
 func (s store) current() string { return filepath.Join(s.dir, "current") }
@@ -147,7 +167,7 @@ func (h *holding) load(base string) error {
 	defer f.Close()
 	index := idxfile.NewMemoryIndex()
 	if err := idxfile.NewDecoder(f).Decode(index); err != nil {
-		return fmt.Errorf("read %s: %w", filepath.Base(f.Name()), err)
+		return fmt.Errorf("read an index: %w", err)
 	}
 	data, err := os.Open(base + ".pack")
 	if err != nil {
@@ -206,7 +226,9 @@ func (h *holding) add(ctx context.Context, fill func(io.Writer) error) error {
 	base := strings.TrimSuffix(file.Name(), ".pack")
 	index, err := h.write(ctx, file, base+".idx", fill)
 	if err != nil {
-		return errors.Join(err, file.Close(), os.Remove(file.Name()))
+		_ = file.Close()
+		_ = os.Remove(file.Name()) // or else it is tidied up later
+		return err
 	}
 	return h.hold(file, index)
 }

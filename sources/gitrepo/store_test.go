@@ -259,6 +259,8 @@ func TestFullDiskKeepsWhatIsThere(t *testing.T) {
 		if !errors.Is(err, unix.ENOSPC) {
 			t.Errorf("the error does not say it: %v", err)
 		}
+		wantError(t, err, r.cfg.Dir+": no space left on device")
+		wantSame(t, r, err)
 		if after, _ := diskUse(t, dir); after > before {
 			t.Errorf("%d bytes are left behind", after-before)
 		}
