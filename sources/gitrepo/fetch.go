@@ -29,15 +29,21 @@ const filterContents = "blob:none"
 // them by their names later, which version 0 does not.
 func (g *greeting) lean() bool { return g.v2 && g.can("fetch", "filter") }
 
+// brokenOff is the end of a pack in its midst: the store is not to blame for it.
+type brokenOff struct{ error }
+
+func (e *brokenOff) Unwrap() error { return e.error }
+
 // fetch asks for objects and adds them to h.
-func (v *Visit) fetch(ctx context.Context, h *holding, w wish) error {
+func (v *Visit) fetch(ctx context.Context, h *holding, w wish) (err error) {
 	said, err := v.hello(ctx)
 	if err != nil {
 		return err
 	}
 	request := w.request(said)
 	if v.link.lasting() {
-		defer v.hangUp(time.Now()) // git's upload-pack of version 0 ends after a pack
+		began := time.Now()
+		defer func() { v.hangUp(began, err) }()
 	}
 	a, err := v.link.ask(ctx, request.Bytes())
 	if err != nil {
@@ -46,15 +52,23 @@ func (v *Visit) fetch(ctx context.Context, h *holding, w wish) error {
 	defer a.Close()
 	a.left = v.repo.cfg.Limits.Pack + maxAnswer
 	return h.add(ctx, func(to io.Writer) error {
-		err := readPack(a.pktReader, said.v2, bounded(to, v.repo.cfg.Limits.Pack))
-		return v.explain(err)
+		pack := bounded(to, v.repo.cfg.Limits.Pack)
+		begun := false
+		err := v.explain(readPack(a.pktReader, said.v2, writer(func(p []byte) (int, error) {
+			begun = true
+			return pack.Write(p)
+		})))
+		if err != nil && begun {
+			return &brokenOff{err}
+		}
+		return err
 	})
 }
 
-// hangUp ends a conversation that can't go on, or that the other side may have
-// found too quiet.
-func (v *Visit) hangUp(since time.Time) {
-	if v.said != nil && v.said.v2 && time.Since(since) < v.repo.cfg.IdleTimeout/2 {
+// hangUp ends a conversation that can't go on: after an error, after a pack of
+// version 0, or when the other side may have found it too quiet.
+func (v *Visit) hangUp(since time.Time, err error) {
+	if err == nil && v.said != nil && v.said.v2 && time.Since(since) < v.repo.cfg.IdleTimeout/2 {
 		return
 	}
 	v.Close()

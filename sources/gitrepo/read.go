@@ -16,7 +16,7 @@ type Reading struct {
 	// Was is the commit that was read before, from the store; "" for none.
 	Was string
 	// Renewed says why the store was fetched anew, when something was wrong with
-	// it; "" when nothing was.
+	// it; "" when nothing was, or when it could not be fetched.
 	Renewed string
 }
 
@@ -66,7 +66,11 @@ func (v *Visit) read(ctx context.Context, target Target, scope Scope) (Reading, 
 		}
 	}
 	got, err := v.renew(ctx, target, scope)
-	got.Was, got.Renewed = was, renewed
+	got.Was = was
+	var wrong *wrongCommit
+	if err == nil || errors.As(err, &wrong) {
+		got.Renewed = renewed
+	}
 	return got, err
 }
 
@@ -76,14 +80,18 @@ var errOutgrown = errors.New("store has outgrown its use")
 // errHopeless is what no other way of fetching helps against.
 var errHopeless = errors.New("the commit can't be had")
 
-// healable tells whether a fresh store may help.
+// healable tells whether a fresh store may help: something is missing or broken
+// in the one at hand, or the server does not want to build on it. It does not help
+// against a server that can't be reached, or a transfer that breaks off: to begin
+// again with all of it would make that worse.
 func healable(ctx context.Context, err error) bool {
 	var wrong *wrongCommit
+	var broken *brokenOff
 	var remote *remoteError
-	if ctx.Err() != nil || errors.As(err, &wrong) || errors.Is(err, errHopeless) {
+	if ctx.Err() != nil || errors.As(err, &wrong) || errors.As(err, &broken) || errors.Is(err, errHopeless) {
 		return false
 	}
-	for _, curable := range []error{errOutgrown, errMissing, errCorrupt, errProtocol, errPack} {
+	for _, curable := range []error{errOutgrown, errMissing, errCorrupt} {
 		if errors.Is(err, curable) {
 			return true
 		}
