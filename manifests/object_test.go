@@ -138,7 +138,8 @@ func TestFaultsOfObjects(t *testing.T) {
 		{name: "not base64", data: secretWith("data:\n  code: hunter2!\n"), want: []string{"pod.yaml:6:9: data[code]: not base64"}},
 		{name: "half of base64", data: configMapWith("binaryData:\n  rom: YWR\n"), want: []string{"pod.yaml:6:8: binaryData[rom]: not base64"}},
 		{name: "in both bags", data: configMapWith("data: {rom: a}\nbinaryData: {rom: YQ==}\n"), want: []string{"pod.yaml:5:13: data[rom]: Invalid value: duplicate of key present in binaryData"}},
-		{name: "a key that is none", data: configMapWith("data: {a/b: c}\n"), want: []string{"pod.yaml:5:13: data[…]: Invalid value: a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"}},
+		{name: "a key that is none", data: configMapWith("data: {a/b: c}\n"), want: []string{"pod.yaml:5:13: data[a/b]: Invalid value: a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"}},
+		{name: "a key of two lines", data: configMapWith("data: {\"a\\nb\": c}\n"), want: []string{"pod.yaml:5:16: data[…]: Invalid value: a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"}},
 		{name: "a key from stringData", data: secretWith("data: {a: YQ==}\nstringData: {'..': c}\n"), want: []string{"pod.yaml:6:20: stringData[…]: Invalid value: must not be '..'"}},
 		{name: "TLS without its key", data: secretWith("type: kubernetes.io/tls\nstringData: {tls.crt: a}\n"), want: []string{"pod.yaml:1:1: data[tls.key]: missing: a Secret of type kubernetes.io/tls needs it"}},
 		{name: "basic auth without either", data: secretWith("type: kubernetes.io/basic-auth\ndata: {}\n"), want: []string{

@@ -26,7 +26,7 @@ func (m *objectMaking) tellInvalid(object *Object) {
 		errs = errs[:maxTypeFaults]
 	}
 	for _, e := range errs {
-		at, path := m.locate(e.Field)
+		at, path := m.locate(e.Field, object)
 		m.fault(typeFault{line: at.line, column: at.column, path: path, message: object.describe(e)})
 	}
 }
@@ -53,8 +53,8 @@ func (o *Object) validate(annotations map[string]string) (field.ErrorList, error
 
 // locate is where a field of the validated object was written, and its path as
 // it may be told: what became data may have been stringData, and a key that is
-// none is not told.
-func (m *objectMaking) locate(path string) (*node, string) {
+// none is not told of a Secret, where it may be a value in the wrong place.
+func (m *objectMaking) locate(path string, object *Object) (*node, string) {
 	if path == "[]" { // how an empty path is written: the whole object
 		return m.doc.root, ""
 	}
@@ -70,10 +70,20 @@ func (m *objectMaking) locate(path string) (*node, string) {
 	if value == nil { // it is missing
 		return at, bag + "[" + key + "]"
 	}
-	if len(validation.IsConfigMapKey(key)) > 0 {
+	if len(validation.IsConfigMapKey(key)) > 0 && (object.Secret != nil || !tellable(key)) {
 		key = "…"
 	}
 	return value, bag + "[" + key + "]"
+}
+
+// tellable reports a key that looks like a name or a path, and not like text
+// that has lost its way.
+func tellable(key string) bool {
+	const longest = 80
+	foreign := func(r rune) bool {
+		return !strings.ContainsRune("-._/:@+", r) && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	}
+	return key != "" && len(key) <= longest && !strings.ContainsFunc(key, foreign)
 }
 
 // describe is a validation error in the API server's words where they cannot
