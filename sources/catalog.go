@@ -133,7 +133,8 @@ func (c *catalog) doubt(l listing) string {
 	case c.listed && l.single != c.single:
 		return "has turned from a folder into a file, or back"
 	case len(l.names) == 0 && !c.empty() && !l.id.same(c.home):
-		return fmt.Sprintf("is empty and is not the folder that its last good set came from (%s, was %s): is a disk not mounted?", l.id, c.home)
+		return fmt.Sprintf("is empty and is not the folder that its last good set came from (%s, was %s): is a disk not mounted? "+
+			"If it is meant to be empty, put a file into it that holds an empty List", l.id, c.home)
 	}
 	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -166,7 +167,7 @@ func (l *httpLook) run(ctx context.Context) (answer, error) {
 	for range maxRedirects + 1 {
 		response, err := l.transport.RoundTrip(l.request(ctx))
 		if err != nil {
-			return answer{}, explain(err)
+			return answer{}, l.explain(err)
 		}
 		next, err := redirect(response)
 		if next == nil {
@@ -180,6 +181,19 @@ func (l *httpLook) run(ctx context.Context) (answer, error) {
 		}
 	}
 	return answer{}, fmt.Errorf("more than %d redirects", maxRedirects)
+}
+
+// explain names the proxy where it is the one that can't be reached.
+func (l *httpLook) explain(err error) error {
+	var exchange *net.OpError
+	if !errors.As(err, &exchange) || exchange.Op != "proxyconnect" {
+		return explain(err)
+	}
+	proxy, wrong := l.proxyFor(&http.Request{URL: l.at})
+	if wrong != nil || proxy == nil {
+		return explain(err)
+	}
+	return fmt.Errorf("proxy %s: %w", shownURL(proxy), explain(exchange.Err))
 }
 
 // request is what is asked at this hop. Only the URL's own host is told who asks.

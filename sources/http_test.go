@@ -600,7 +600,7 @@ func TestHTTPProxy(t *testing.T) {
 	proxy.answers(http.StatusProxyAuthRequired, "")
 	r.bad("HTTP 407 Proxy Authentication Required", "lamp-n1")
 	proxy.server.Close()
-	r.bad("connection refused", "lamp-n1")
+	r.bad("proxy "+proxy.server.URL+": dial: connect: connection refused", "lamp-n1")
 	if n := r.log.count("proxy-pass"); n > 0 {
 		t.Errorf("secrets in the log:\n%s", r.log)
 	}

@@ -161,6 +161,19 @@ func TestEmptyFolderOfAnotherIdentity(t *testing.T) {
 	}
 }
 
+// Who means a replaced folder to be empty is told how to say so, and can.
+func TestEmptyFolderThatIsMeant(t *testing.T) {
+	r := newRig(t)
+	r.write("lamp.yaml", manifest("lamp", "on"))
+	r.start()
+	r.await("lamp", pods("lamp-n1").exactly)
+	r.must(os.Rename(r.dir, r.dir+".old"))
+	r.must(os.Mkdir(r.dir, 0o755))
+	r.await("the doubt", placeFaulty("put a file into it that holds an empty List"))
+	r.write("none.yaml", "apiVersion: v1\nkind: List\nitems: []\n")
+	r.await("the end", func(s Snapshot) bool { return healthy(s) && pods().exactly(s) })
+}
+
 // A source of one file: gone is an error, never "no pods", and a replacement by
 // whatever way is followed.
 func TestSingleFile(t *testing.T) {
