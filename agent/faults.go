@@ -123,9 +123,11 @@ func (p *performance) containerFailed(a plan.Action, reason string, err error) e
 		Retry:   p.now().Add(p.delay(key, actRetry, actRetryMax)),
 	}
 	p.waiting[a.Container] = p.failures[a.Container].Waiting
-	p.sayOnce(key, err.Error(), func() {
-		p.event(a.Container, v1.EventTypeWarning, events.ContainerFailed, "Error: "+err.Error())
-	})
+	if reason != reasonCreating { // what FailedMount has told is not told again
+		p.sayOnce(key, err.Error(), func() {
+			p.event(a.Container, v1.EventTypeWarning, events.ContainerFailed, "Error: "+err.Error())
+		})
+	}
 	if a.Init {
 		return errStop
 	}

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podstead/podstead/agent/events"
+	"github.com/podstead/podstead/agent/volumes"
 	"github.com/podstead/podstead/durable"
 	"github.com/podstead/podstead/manifests"
 	"github.com/podstead/podstead/runtime/runtimetest"
@@ -161,12 +162,49 @@ func TestAPodWaitsForItsObjectAndStartsWhenItComes(t *testing.T) { // B86
 					w.Errorf("it waits as %+v", got)
 				}
 				w.wantEvent(test.event, test.words)
+				if told := w.warnings("a.1"); len(told) != 1 || told[0].Count != 1 {
+					t.Errorf("one trouble is told as %+v", told)
+				}
 				w.apply(seeing(p, configMap("conf", "here")))
 				w.advance(time.Millisecond)
 				w.wantRunning("a.1/POD", "a.1/c")
 			})
 		})
 	}
+}
+
+// warnings are the events of that type about a pod and its containers.
+func (w *world) warnings(uid string) (all []v1.Event) {
+	for _, e := range w.agent.Events().List(events.Filter{UID: uid}) {
+		if e.Type == v1.EventTypeWarning {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+func TestANoteOnAVolumeIsToldOncePerPod(t *testing.T) {
+	inWorld(t, func(w *world) {
+		data := filepath.Join(w.root, "data")
+		w.apply(pod("a", "1", func(p *v1.Pod) {
+			p.Spec.Volumes = []v1.Volume{{Name: "data", VolumeSource: v1.VolumeSource{HostPath: &v1.HostPathVolumeSource{Path: data}}}}
+			p.Spec.Containers[0].VolumeMounts = []v1.VolumeMount{{Name: "data", MountPath: "/data"}}
+		}))
+		w.advance(time.Second)
+		for range 3 { // somebody removes it each time
+			if err := os.RemoveAll(data); err != nil {
+				t.Fatal(err)
+			}
+			w.engine.Kill(w.container("a.1", "c").ID, 0)
+			w.advance(10 * time.Minute)
+		}
+		for _, e := range w.warnings("a.1") {
+			if e.Reason == volumes.HostPathCreated && e.Count == 1 {
+				return
+			}
+		}
+		t.Errorf("told %+v", w.warnings("a.1"))
+	})
 }
 
 func TestChangedObjectsReachFilesAtOnceAndVariablesAtTheNextStart(t *testing.T) {

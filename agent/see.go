@@ -200,7 +200,9 @@ func (w *worker) setUpVolumes(ctx context.Context) (paths map[string]string) {
 		delete(w.told, "mount/"+name)
 	}
 	for _, note := range notes {
-		w.event("", v1.EventTypeWarning, note.Reason, note.Message)
+		w.sayOnce("mount note/"+note.Message, note.Message, func() {
+			w.event("", v1.EventTypeWarning, note.Reason, note.Message)
+		})
 	}
 	for _, fault := range volumeErrors(err) {
 		unmounted[fault.Volume] = fault
