@@ -29,6 +29,7 @@ type Observer interface {
 	Engine(ctx context.Context) (runtime.Engine, error)
 	List(ctx context.Context) ([]runtime.Pod, error)
 	Pod(ctx context.Context, uid string) (runtime.Pod, error)
+	Namesakes(ctx context.Context) ([]runtime.Namesake, error)
 	Logs(ctx context.Context, id string, opts runtime.LogOptions, stdout, stderr io.Writer) error
 }
 

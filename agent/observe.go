@@ -24,6 +24,7 @@ const (
 // look is one list of the whole engine for the loop.
 type look struct {
 	engine runtime.Engine
+	anew   bool // the engine was asked who it is: it may be another than before
 	pods   []runtime.Pod
 	err    error
 	// acks, if given, receives one channel for each pod whose worker was behind;
@@ -116,6 +117,7 @@ func (a *Agent) engineError(late context.Context) error {
 // what is secret of pods that neither the records nor the engine know.
 func (a *Agent) observe(ctx context.Context, records []Record) {
 	retry, swept := lookRetry, false
+	others := namesakes{agent: a}
 	var asked chan<- []<-chan struct{}
 	for {
 		limit := lookLimit
@@ -132,6 +134,9 @@ func (a *Agent) observe(ctx context.Context, records []Record) {
 		case a.looks <- seen:
 		case <-ctx.Done():
 			return
+		}
+		if others.owed = others.owed || seen.anew; seen.err == nil {
+			others.look(ctx)
 		}
 		wait := jitter(a.cfg.Resync)
 		if seen.err != nil {
@@ -175,7 +180,8 @@ func (a *Agent) lookOnce(ctx context.Context, limit time.Duration) look {
 	known, trouble := a.inventory.engine()
 	var asking sync.WaitGroup
 	var engineErr error
-	if seen.engine = known; known.Name == "" || trouble != nil {
+	seen.engine, seen.anew = known, known.Name == "" || trouble != nil
+	if seen.anew {
 		// A new engine, or one that may have been replaced while it was away. Both
 		// questions at once: a machine that boots waits for the answers.
 		asking.Go(func() { seen.engine, engineErr = a.deps.Runtime.Engine(ctx) })

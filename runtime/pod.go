@@ -115,6 +115,13 @@ func (p Pod) Running() bool {
 	return false
 }
 
+// Namesake is another agent's part of the engine under this node's name, and the
+// pods that it has there.
+type Namesake struct {
+	NodeID string
+	Pods   []PodRef
+}
+
 // Image is a local image, as far as starting a container needs it.
 type Image struct {
 	ID      string // as in Container.ImageID

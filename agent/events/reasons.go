@@ -36,9 +36,13 @@ const (
 	SourceRecovered = "SourceRecovered" // and is no longer
 	// Of the node.
 	NodeStarting = "Starting"
+	// NodeNameShared is podstead's: pods of another node of this name are on the engine.
+	NodeNameShared = "NodeNameShared"
 	// ConfigurationTaken and -Fault are podstead's: its file was read again.
 	ConfigurationTaken = "ConfigurationTaken"
 	ConfigurationFault = "ConfigurationFault"
+	// SourcesGone is told before sources that are configured no more are given up.
+	SourcesGone = "SourcesGone"
 	ContainerGCFailed  = "ContainerGCFailed"
 	ImageGCFailed      = "ImageGCFailed"
 )

@@ -37,6 +37,7 @@ type Fake struct {
 	remotes    map[string]*Remote
 	notes      []runtime.Degraded
 
+	namesakes    []runtime.Namesake
 	foreignPorts []runtime.PortMapping
 	netLimit     int // sandboxes on the bridge; 0 for no limit
 	addresses    int // given out so far

@@ -67,3 +67,10 @@ func (f *Fake) Occupy(pod runtime.PodRef, container string, attempt int) {
 	defer f.mu.Unlock()
 	f.names[engineName(pod, container, attempt)] = nil
 }
+
+// SetNamesakes is another agent on the engine that has this node's name.
+func (f *Fake) SetNamesakes(others ...runtime.Namesake) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.namesakes = others
+}

@@ -23,6 +23,11 @@ func (f *Fake) List(ctx context.Context) ([]runtime.Pod, error) {
 	})
 }
 
+// Namesakes returns what SetNamesakes was told.
+func (f *Fake) Namesakes(ctx context.Context) ([]runtime.Namesake, error) {
+	return call(ctx, f, Call{Verb: "Namesakes"}, func() ([]runtime.Namesake, error) { return f.namesakes, nil })
+}
+
 // Pod returns all of one pod; an absent one is empty.
 func (f *Fake) Pod(ctx context.Context, uid string) (runtime.Pod, error) {
 	return call(ctx, f, Call{Verb: "Pod", UID: uid}, func() (runtime.Pod, error) { return f.pod(uid), nil })
