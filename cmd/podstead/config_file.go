@@ -92,26 +92,26 @@ func (f fileConfig) applySources(c *Config) {
 	c.Listed, c.Webhook = f.document.Sources, f.document.Webhook
 }
 
-// readConfigFile reads a file strictly; the error holds every fault, with line
-// and column.
-func readConfigFile(path string) (fileConfig, error) {
+// readConfigFile reads a file, which may be a pipe.
+func readConfigFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return fileConfig{}, fmt.Errorf("read --config: %w", err)
+		return nil, fmt.Errorf("read --config: %w", err)
 	}
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, maxConfigFile+1))
 	if err != nil {
-		return fileConfig{}, fmt.Errorf("read --config %s: %w", path, err)
+		return nil, fmt.Errorf("read --config %s: %w", path, err)
 	}
 	if len(data) > maxConfigFile {
-		return fileConfig{}, fmt.Errorf("%s: over %d bytes long, which no configuration is", path, maxConfigFile)
+		return nil, fmt.Errorf("%s: over %d bytes long, which no configuration is", path, maxConfigFile)
 	}
-	return decodeConfig(path, data)
+	return data, nil
 }
 
-// decodeConfig reads the documents of a file: a KubeletConfiguration, a
-// Configuration, or both in any order.
+// decodeConfig reads the documents of a file strictly: a KubeletConfiguration, a
+// Configuration, or both in any order. The error holds every fault, with line
+// and column.
 func decodeConfig(path string, data []byte) (fileConfig, error) {
 	out := fileConfig{written: decoder{file: path}}
 	var bad []error

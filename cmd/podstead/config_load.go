@@ -12,10 +12,15 @@ import (
 // the default manifests. The error holds every fault of all of them; the
 // warnings are for the log.
 func loadConfig(flags runFlags, etc string) (Config, []string, error) {
+	return loadConfigBy(flags, etc, readConfigFile)
+}
+
+// loadConfigBy is loadConfig with the file's bytes from elsewhere.
+func loadConfigBy(flags runFlags, etc string, read func(path string) ([]byte, error)) (Config, []string, error) {
 	c := defaults()
 	// What could be read of a faulty file is applied all the same, so that values
 	// out of range are told together with fields that are not known.
-	file, err := configFile(flags, etc, &c.File)
+	file, err := configFile(flags, etc, read, &c.File)
 	bad := []error{err, file.apply(&c), flags.apply(&c)}
 	if len(c.sources()) == 0 {
 		c.Manifests = []string{filepath.Join(etc, "manifests")}
@@ -38,7 +43,7 @@ func loadConfig(flags runFlags, etc string) (Config, []string, error) {
 
 // configFile reads the named file, or the default one when it exists and no
 // source was given by flag or variable.
-func configFile(flags runFlags, etc string, used *string) (fileConfig, error) {
+func configFile(flags runFlags, etc string, read func(path string) ([]byte, error), used *string) (fileConfig, error) {
 	path := configPath(flags, etc)
 	if path == "" {
 		return fileConfig{}, nil
@@ -47,7 +52,11 @@ func configFile(flags runFlags, etc string, used *string) (fileConfig, error) {
 		return fileConfig{}, nil
 	}
 	*used = path
-	return readConfigFile(path)
+	data, err := read(path)
+	if err != nil {
+		return fileConfig{}, err
+	}
+	return decodeConfig(path, data)
 }
 
 // configPath is where a configuration file is, or would be looked for; "" when

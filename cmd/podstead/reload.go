@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,16 +13,21 @@ import (
 	"github.com/podstead/podstead/agent/events"
 )
 
-// rereading is how the configuration is read again while the agent runs.
+// rereading is how the configuration is read again while the agent runs. Once it
+// runs, the goroutine of its configWatch alone uses it.
 type rereading struct {
 	path string // of the configuration file, there or not; "" for none
-	load func() (Config, []string, error)
+	load func(read func(path string) ([]byte, error)) (Config, []string, error)
+
+	length int    // of the version in force, in bytes
+	told   string // of the sources that are about to end
 }
 
-// reread puts the sources of the newest configuration in force, without touching
-// those that stay as they are. An error means that all stays as it was.
-func (n *node) reread(ctx context.Context) error {
-	next, warnings, err := n.reload.load()
+// reread puts the sources of a version of the configuration in force, without
+// touching those that stay as they are. An error means that all stays as it was;
+// it is errShrinks when the version is to stand for a while first, unless sure.
+func (n *node) reread(ctx context.Context, v configVersion, sure bool) error {
+	next, warnings, err := n.reload.load(func(string) ([]byte, error) { return v.data, v.err })
 	before, _ := n.setup.configuration()
 	if err == nil && next.File == "" && before.File != "" {
 		err = fmt.Errorf("%s is gone", before.File) // deleting it is not how its sources are given up
@@ -30,12 +36,17 @@ func (n *node) reread(ctx context.Context) error {
 		return err
 	}
 	effective := n.cfg.withSourcesOf(next)
+	gone := n.tellGone(ctx, effective, sure)
+	if !sure && (gone || len(v.data) < n.reload.length) {
+		return errShrinks
+	}
 	if err := n.gatherer.Apply(ctx, n.specs(effective)); err != nil {
 		return err
 	}
 	if err := n.merger.Configure(ctx, n.members(effective)); err != nil {
 		return err
 	}
+	n.reload.length, n.reload.told = len(v.data), ""
 	wait := pending(n.cfg, next)
 	n.setup.take(effective, wait, time.Now())
 	n.setup.refuse(nil)
@@ -44,6 +55,48 @@ func (n *node) reread(ctx context.Context) error {
 	}
 	n.tellTaken(effective, wait)
 	return nil
+}
+
+// tellGone names, once and before anything happens, the sources that next does
+// not have any more and how many pods may end with them. It reports whether there
+// are any.
+func (n *node) tellGone(ctx context.Context, next Config, now bool) bool {
+	stay := sourceNames(next.sources())
+	var gone []string
+	for _, name := range sourceNames(n.setup.sources()) {
+		if !slices.Contains(stay, name) {
+			gone = append(gone, name)
+		}
+	}
+	told := strings.Join(gone, " ")
+	if told == n.reload.told || told == "" {
+		n.reload.told = told
+		return told != ""
+	}
+	n.reload.told = told
+	when := "now"
+	if !now {
+		when = "in " + configShrink.String() + " unless the file changes until then"
+	}
+	n.recorder.Event(events.Node(n.id.Name), v1.EventTypeWarning, events.SourcesGone, fmt.Sprintf(
+		"The newest configuration gives up %s: %s. What no other source wants of their pods ends; taken over %s.",
+		count(len(gone), "source"), strings.Join(n.withPods(ctx, gone), ", "), when))
+	return true
+}
+
+// withPods are the names of sources with how many pods run from each.
+func (n *node) withPods(ctx context.Context, names []string) []string {
+	all, err := n.merger.Statuses(ctx)
+	if err != nil {
+		return names // all is about to end
+	}
+	var texts []string
+	for _, s := range all {
+		if slices.Contains(names, s.Source) {
+			texts = append(texts, fmt.Sprintf("%s (%s)", s.Source, count(len(s.Pods)-len(s.Losers), "pod")))
+		}
+	}
+	return texts
 }
 
 // tellTaken says what is in force now and what is not yet.
@@ -67,5 +120,7 @@ func (n *node) refuseConfiguration(err error) {
 
 // configWatch is what calls reread.
 func (n *node) configWatch() *configWatch {
-	return &configWatch{path: n.reload.path, asked: n.hangup, reread: n.reread, refuse: n.refuseConfiguration, log: n.log}
+	read := func() configVersion { return readConfigVersion(n.reload.path) }
+	n.reload.length = len(read().data)
+	return &configWatch{path: n.reload.path, asked: n.hangup, read: read, reread: n.reread, refuse: n.refuseConfiguration, log: n.log}
 }

@@ -62,7 +62,9 @@ func (c *runCmd) Run(ctx context.Context, t terminal) error {
 	defer signal.Stop(hangup)
 	out.hangup, out.reload = hangup, &rereading{
 		path: configPath(c.runFlags, defaultEtcDir),
-		load: func() (Config, []string, error) { return loadConfig(c.runFlags, defaultEtcDir) },
+		load: func(read func(string) ([]byte, error)) (Config, []string, error) {
+			return loadConfigBy(c.runFlags, defaultEtcDir, read)
+		},
 	}
 	return run(ctx, cfg, out, nil)
 }

@@ -31,6 +31,7 @@ type bench struct {
 	out    surroundings
 	log    *transcript
 	folder string // of manifests, when a configuration file took the place of flags
+	hangup func() // asks for the configuration to be read again
 }
 
 // manifests is the folder of manifests.

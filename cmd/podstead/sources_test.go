@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -97,16 +98,20 @@ func (b *bench) configure(text string) {
 		b.t.Fatal(err)
 	}
 	flags := runFlags{Config: path, RootDir: b.cfg.RootDir, RunOnceTimeout: b.cfg.OnceTimeout.String()}
-	load := func() (Config, []string, error) { return loadConfig(flags, b.t.TempDir()) }
+	etc := b.t.TempDir()
 	if b.out.reload != nil {
 		return
 	}
-	cfg, _, err := load()
+	cfg, _, err := loadConfig(flags, etc)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	folder := b.cfg.Manifests
-	b.cfg, b.out.reload = cfg, &rereading{path: path, load: load}
+	b.cfg, b.out.reload = cfg, &rereading{path: path, load: func(read func(string) ([]byte, error)) (Config, []string, error) {
+		return loadConfigBy(flags, etc, read)
+	}}
+	hangup := make(chan os.Signal, 1)
+	b.out.hangup, b.hangup = hangup, func() { hangup <- syscall.SIGHUP }
 	b.folder = folder[0]
 }
 
@@ -281,6 +286,7 @@ func TestSourcesComeAndGoWithoutTouchingOthers(t *testing.T) {
 	same(t, first, b.ready(client, "folder", "url", "repo"))
 
 	b.configure(listed(b.folderSource("local"), r.source("fleet"), p.source("renamed")))
+	b.hangup()
 	b.until("the source is renamed", func() bool {
 		all, err := client.Sources(t.Context())
 		return err == nil && len(all) == 3 && all[2].Name == "renamed" && all[2].State == api.SourceReady
@@ -288,6 +294,7 @@ func TestSourcesComeAndGoWithoutTouchingOthers(t *testing.T) {
 	same(t, first, b.ready(client, "folder", "url", "repo"))
 
 	b.configure(header + "maxPods: 7\n---\n" + listed(b.folderSource("local"), r.source("fleet")))
+	b.hangup()
 	same(t, map[string]string{"folder": first["folder"]}, b.ready(client, "folder", "repo"))
 	b.until("status names what waits", func() bool {
 		_, out, _ := b.command("status")
@@ -490,19 +497,4 @@ func TestHowASourcesPlightIsTold(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A SIGHUP reads the configuration again, whatever the kernel told.
-func TestTheConfigurationIsReadWhenAskedFor(t *testing.T) {
-	asked, read := make(chan os.Signal), make(chan struct{})
-	w := &configWatch{asked: asked, log: newBench(t).out.logger, reread: func(context.Context) error { read <- struct{}{}; return nil }}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- w.Run(ctx) }()
-	for range 2 {
-		asked <- os.Interrupt
-		<-read
-	}
-	cancel()
-	<-ended
 }
