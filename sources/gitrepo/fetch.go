@@ -216,7 +216,7 @@ func bounded(to io.Writer, limit int64) io.Writer {
 	left := limit
 	return writer(func(p []byte) (int, error) {
 		if left -= int64(len(p)); left < 0 {
-			return 0, fmt.Errorf("%w of %d bytes for what is fetched at once", errLimit, limit)
+			return 0, fmt.Errorf("%w of %d bytes for what is fetched at once, which is maxPackSize", errLimit, limit)
 		}
 		return to.Write(p)
 	})

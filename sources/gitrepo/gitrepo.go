@@ -91,16 +91,11 @@ type Repo struct {
 	// whole is true of a server that leaves contents out and does not give them
 	// later: it is asked for all at once.
 	whole bool
-	// over is the commit that is too large to be fetched, and hopeless a search
-	// for one that found nothing: neither is done again before something changed.
+	// over is the commit that was too large to be fetched: it is not fetched again
+	// for a while. hopeless is a search for a commit that found nothing: it is not
+	// done again before something changed.
 	over     excess
 	hopeless search
-}
-
-// excess is a commit whose fetch exceeded the limit.
-type excess struct {
-	commit string
-	err    error
 }
 
 // New returns a Repo that has touched nothing yet. An error lists all that is

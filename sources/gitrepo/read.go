@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -23,6 +24,9 @@ type Reading struct {
 // Read returns the files in scope of a commit, and fetches what is needed for
 // that. An error leaves the store as it was, or empty if it was of no use.
 func (v *Visit) Read(ctx context.Context, target Target, scope Scope) (Reading, error) {
+	if err := v.repo.over.of(target, scope); err != nil {
+		return Reading{}, err
+	}
 	var got Reading
 	err := limited(ctx, v.repo.cfg.FetchTimeout, "read commit "+short(target.Commit), func(ctx context.Context) error {
 		v.repo.store.sweep()
@@ -33,6 +37,9 @@ func (v *Visit) Read(ctx context.Context, target Target, scope Scope) (Reading, 
 		}
 		return v.repo.store.place(err)
 	})
+	if excessive(err) {
+		v.repo.over = excess{commit: target.Commit, scope: scope.key(), err: err, at: time.Now()}
+	}
 	return got, err
 }
 
@@ -207,16 +214,10 @@ func (v *Visit) fetchCommit(ctx context.Context, h *holding, target Target, have
 	if err != nil {
 		return false, err
 	}
-	if over := v.repo.over; over.commit == target.Commit {
-		return false, over.err
-	}
 	lean = said.lean() && !v.repo.whole
 	err = v.fetch(ctx, h, wish{want: []plumbing.Hash{target.want}, have: have, depth: 1, lean: lean})
 	var remote *remoteError
-	switch {
-	case errors.Is(err, errLimit):
-		v.repo.over = excess{target.Commit, err}
-	case target.Ref == "" && errors.As(err, &remote) && strings.Contains(remote.text, "not our ref"):
+	if target.Ref == "" && errors.As(err, &remote) && strings.Contains(remote.text, "not our ref") {
 		return false, v.searchCommit(ctx, h, target.Commit, remote)
 	}
 	return lean, err
