@@ -291,8 +291,8 @@ func TestFolderComesAndGoes(t *testing.T) {
 	r.must(os.Remove(r.dir))
 	r.start(watchOnly)
 	s := r.await("the error", placeFaulty("no such file"))
-	if s.Live || !s.Attempted {
-		t.Errorf("live %v attempted %v, want an attempt that found nothing", s.Live, s.Attempted)
+	if s.Live || !s.Attempted || s.Revision != "" {
+		t.Errorf("live %v attempted %v revision %q, want an attempt that found nothing", s.Live, s.Attempted, s.Revision)
 	}
 	r.must(os.Mkdir(r.dir, 0o755))
 	r.write("lamp.yaml", manifest("lamp", "on"))

@@ -37,8 +37,12 @@ func (j *journal) tell(s Snapshot) {
 }
 
 func (j *journal) tellPlace(s Snapshot) {
+	text := "source is in error, its pods stay as they are"
+	if s.Revision == "" {
+		text = "source is in error, nothing of it is known from before"
+	}
 	for _, f := range news(j.told.Faults, s.Faults) {
-		j.log.Warn("source is in error, its pods stay as they are", "place", f.Place.String(), "err", f.Message)
+		j.log.Warn(text, "place", f.Place.String(), "err", f.Message)
 	}
 	if s.Held != "" && s.Held != j.told.Held {
 		j.log.Warn("newer state is held, the pods stay as they are", "err", s.Held)

@@ -17,7 +17,7 @@ func (c *catalog) snapshot(now time.Time) Snapshot {
 		Live: c.answered, Attempted: c.tried, Taken: now,
 		Pods: make([]Pod, 0, c.pods), Objects: make([]Object, 0, c.objects), Units: make([]Unit, 0, len(c.entries)),
 	}
-	moved, sum := c.moved(), sha256.New()
+	moved, sum, known := c.moved(), sha256.New(), c.listed
 	for _, name := range slices.Sorted(maps.Keys(c.entries)) {
 		e := c.entries[name]
 		if moved[name] || e.unknown() {
@@ -25,13 +25,16 @@ func (c *catalog) snapshot(now time.Time) Snapshot {
 		}
 		s.Units = append(s.Units, c.unit(name, e))
 		if e.good != nil {
+			known = true
 			s.Pods = append(s.Pods, e.good.pods...)
 			s.Objects = append(s.Objects, e.good.objects...)
 			_, _ = io.WriteString(sum, name+"\x00")
 			_, _ = sum.Write(e.good.sum[:])
 		}
 	}
-	s.Revision = digest(sum.Sum(nil)).revision()
+	if known {
+		s.Revision = digest(sum.Sum(nil)).revision()
+	}
 	if c.fault != "" {
 		s.Faults = []manifests.Fault{{Place: manifests.Place{Unit: c.place}, Message: c.fault}}
 	}

@@ -35,10 +35,15 @@ type sourceEvent struct {
 }
 
 // since are the events that tell how p came to differ from what was before.
+// revision is the one in force, "" for none.
 func (p plight) since(before plight, revision string) []sourceEvent {
 	var news []sourceEvent
 	if p.fault != "" && p.fault != before.fault {
-		news = append(news, sourceEvent{v1.EventTypeWarning, events.SourceFault, "What was in force stays: " + p.fault})
+		text := "What was in force stays: "
+		if revision == "" {
+			text = "Nothing of it is known from before: "
+		}
+		news = append(news, sourceEvent{v1.EventTypeWarning, events.SourceFault, text + p.fault})
 	}
 	if p.held != "" && p.held != before.held {
 		news = append(news, sourceEvent{v1.EventTypeWarning, events.RemovalHeld, p.held})
@@ -60,9 +65,13 @@ type plights struct {
 	known    map[string]plight
 }
 
-// hear compares a source's newest snapshot with the one before.
+// hear compares a source's newest snapshot with the one before. One that is
+// without fault since its place has not been asked yet tells nothing.
 func (p *plights) hear(s sources.Snapshot) {
 	now := plightOf(s)
+	if now == (plight{}) && !s.Live {
+		return
+	}
 	for _, e := range now.since(p.known[s.Source], s.Revision) {
 		p.recorder.Event(events.Source(s.Source), e.kind, e.reason, e.message)
 	}
