@@ -12,7 +12,7 @@ import (
 type validateCmd struct {
 	NodeName string   `default:"node" placeholder:"NAME" help:"Node to check for: names and identity depend on it."`
 	Policy   string   `default:"privileged" enum:"privileged,edge,baseline,restricted" placeholder:"LEVEL" help:"Policy of the source that is to read them: privileged (default), edge, baseline or restricted."`
-	Paths    []string `arg:"" name:"PATH" help:"Manifest files, or folders as the agent would read them."`
+	Paths    []string `arg:"" name:"PATH" help:"Manifest files, or folders as the agent would read them; also a configuration file."`
 }
 
 // checked is what a validation has found.
@@ -23,6 +23,8 @@ type checked struct {
 	faults               []manifests.Fault
 	warnings             []manifests.Fault
 	ignored              []string
+	configurations       int
+	wrong, odd           []string                   // faults and warnings of configurations
 	names                map[string]manifests.Place // of pods and objects, the first place
 }
 
@@ -42,7 +44,7 @@ func (c *validateCmd) Run(t terminal) error {
 		found.path(path)
 	}
 	found.print(t)
-	if len(found.faults) > 0 {
+	if len(found.faults)+len(found.wrong) > 0 {
 		return &exit{code: exitFailed}
 	}
 	return nil
@@ -52,8 +54,14 @@ func (c *checked) print(t terminal) {
 	for _, f := range c.faults {
 		fmt.Fprintln(t.out, oneLine(f.Error()))
 	}
+	for _, text := range c.wrong {
+		fmt.Fprintln(t.out, oneLine(text))
+	}
 	for _, w := range c.warnings {
 		fmt.Fprintln(t.out, "warning:", oneLine(w.Error()))
+	}
+	for _, text := range c.odd {
+		fmt.Fprintln(t.out, "warning:", oneLine(text))
 	}
 	for _, name := range c.ignored {
 		fmt.Fprintln(t.out, "ignored:", oneLine(name))
@@ -62,7 +70,10 @@ func (c *checked) print(t terminal) {
 	if c.objects > 0 {
 		parts += ", " + count(c.objects, "object")
 	}
-	fmt.Fprintf(t.out, "%s: %s, %s\n", parts, count(len(c.faults), "fault"), count(len(c.warnings), "warning"))
+	if c.configurations > 0 {
+		parts += ", " + count(c.configurations, "configuration")
+	}
+	fmt.Fprintf(t.out, "%s: %s, %s\n", parts, count(len(c.faults)+len(c.wrong), "fault"), count(len(c.warnings)+len(c.odd), "warning"))
 }
 
 // path checks a file, or a folder the way a file source reads it.
@@ -90,6 +101,10 @@ func (c *checked) file(path string) {
 	data, err := sources.ReadManifest(path, limits.Bytes)
 	if err != nil {
 		c.blame(path, err)
+		return
+	}
+	if holdsConfiguration(data) {
+		c.configuration(path, data)
 		return
 	}
 	docs, faults := manifests.Decode(path, data, limits)

@@ -159,3 +159,32 @@ func TestASignalEndsAValidation(t *testing.T) {
 		t.Errorf("ended as %s", cmd.ProcessState)
 	}
 }
+
+func TestValidateOfAConfiguration(t *testing.T) {
+	dir := t.TempDir()
+	good := write(t, dir, "good.yaml", header+"maxPods: 7\nenableServer: true\n---\n"+documentHeader+"sources: [{name: a, file: {path: /a}}]\n")
+	code, out := validate(t, good)
+	if code != 0 || !strings.Contains(out, "warning: "+good+":4:1: enableServer has no effect") || !strings.HasSuffix(out, "1 file, 0 pods, 1 configuration: 0 faults, 1 warning\n") {
+		t.Errorf("code %d\n%s", code, out)
+	}
+	bad := write(t, dir, "bad.yaml", header+"maxPods: -1\n---\n"+documentHeader+"sorces: []\nsources: [{name: Bad_Name, git: {url: 'https://h/r', rev: x}}]\n")
+	code, out = validate(t, bad)
+	for _, part := range []string{bad + ":7:1: sorces: unknown field", bad + ":8:12: sources[0].name: \"Bad_Name\" cannot name a source",
+		bad + ":8:54: sources[0].git.rev: unknown field", bad + ": --max-pods (maxPods): must be at least 1", "4 faults"} {
+		if !strings.Contains(out, part) {
+			t.Errorf("not told: %s", part)
+		}
+	}
+	if code != exitFailed || t.Failed() {
+		t.Errorf("code %d\n%s", code, out)
+	}
+	for name, text := range map[string]string{"another version": "apiVersion: podstead/v9\nkind: Configuration\n", "no version": "kind: Configuration\n"} {
+		if code, out := validate(t, write(t, dir, "version.yaml", text)); code != exitFailed || !strings.Contains(out, "must be kubelet.config.k8s.io/v1beta1, KubeletConfiguration or podstead/v1alpha1, Configuration") {
+			t.Errorf("%s: code %d\n%s", name, code, out)
+		}
+	}
+	foreign := write(t, dir, "foreign.yaml", "apiVersion: pkg.example/v1\nkind: Configuration\nmetadata: {name: x}\n")
+	if code, out := validate(t, foreign); code != 0 || !strings.Contains(out, "kind Configuration of pkg.example/v1 is not supported") {
+		t.Errorf("code %d\n%s", code, out)
+	}
+}
