@@ -20,13 +20,14 @@ type reading struct {
 	expanded  int
 	check     *PolicyCheck // of the pods' policy; nil until there is a pod
 	named     map[manifests.ObjectRef]manifests.Place
+	claimed   map[fullName]manifests.Place // by pods
 }
 
 func (r unitReader) begin(v *version) *reading {
 	if r.policy == "" {
 		r.policy = DefaultPolicy(r.kind)
 	}
-	return &reading{unitReader: r, version: v, here: nodeObject(r.node), named: map[manifests.ObjectRef]manifests.Place{}}
+	return &reading{unitReader: r, version: v, here: nodeObject(r.node), named: map[manifests.ObjectRef]manifests.Place{}, claimed: map[fullName]manifests.Place{}}
 }
 
 // end takes away what a unit at fault must not have.
@@ -75,8 +76,20 @@ func (g *reading) pod(doc manifests.Document) {
 	g.warned(warnings...)
 	g.blame(faults...)
 	if len(faults) == 0 {
-		g.version.pods = append(g.version.pods, Pod{Pod: pod, Origin: g.origin(doc)})
+		g.claim(doc, Pod{Pod: pod, Origin: g.origin(doc)})
 	}
+}
+
+// claim adds a pod, and warns when an earlier one of the unit has its name. It
+// stays in the version: which of two runs is decided over all sources.
+func (g *reading) claim(doc manifests.Document, pod Pod) {
+	g.version.pods = append(g.version.pods, pod)
+	name := fullName{pod.Namespace, pod.Name}
+	if first, taken := g.claimed[name]; taken {
+		g.warned(manifests.Fault{Place: doc.Place, Message: fmt.Sprintf("Pod %s is not run: the one at %s has its name", pod.FullName(), first)})
+		return
+	}
+	g.claimed[name] = doc.Place
 }
 
 // forbidden says what a pod may not do, coming from this source.

@@ -49,6 +49,23 @@ func TestOfTwoObjectsOfOneNameTheFirstCounts(t *testing.T) {
 	}
 }
 
+// Nobody writes one name twice on purpose: it is a copy that was not renamed.
+func TestOfTwoPodsOfOneNameTheSecondIsNamed(t *testing.T) {
+	two := gitReader().readFiles("main", "abc", []unitFile{
+		{Name: "a.yaml", Data: []byte(manifest("lamp", "first"))},
+		{Name: "b.yaml", Data: []byte("# copy\n" + manifest("lamp", "second") + "---\n" + manifest("kiln", "x"))},
+	})
+	one := readAt(gitReader(), manifest("lamp", "first")+"---\n"+manifest("lamp", "second"))
+	for want, v := range map[string]*version{
+		"b.yaml:2:1: Pod default/lamp-n1 is not run: the one at a.yaml:1:1 has its name":          two,
+		"fleet.yaml:11:1: Pod default/lamp-n1 is not run: the one at fleet.yaml:1:1 has its name": one,
+	} {
+		if got := strings.Join(texts(v.unit.Warnings), "\n"); got != want || v.faulty() {
+			t.Errorf("warnings %s, faults %v", got, texts(v.unit.Faults))
+		}
+	}
+}
+
 func TestObjectsForSomeNodes(t *testing.T) {
 	object := func(selector, more string) string {
 		return "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: kiln\n  annotations:\n    podstead/node-selector: " + selector + "\n" + more
