@@ -125,7 +125,7 @@ func (p *gitPlace) look(ctx context.Context, accepted mark) (answer, error) {
 	defer visit.Close()
 	target, err := visit.Resolve(ctx, p.ref)
 	if err != nil {
-		return answer{retryAfter: gitrepo.RetryAfter(err)}, err
+		return answer{retryAfter: gitrepo.RetryAfter(err)}, explainTLS(err)
 	}
 	if accepted[markCommit] == target.Commit && accepted[markQuestion] == p.question() {
 		return answer{unchanged: true}, nil
@@ -135,7 +135,7 @@ func (p *gitPlace) look(ctx context.Context, accepted mark) (answer, error) {
 		p.log.Warn("what was fetched before is of no use, it was fetched anew", "reason", got.Renewed)
 	}
 	if err != nil {
-		return answer{retryAfter: gitrepo.RetryAfter(err)}, err
+		return answer{retryAfter: gitrepo.RetryAfter(err)}, explainTLS(err)
 	}
 	return p.answer(target, got, accepted), nil
 }

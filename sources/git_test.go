@@ -1,6 +1,10 @@
 package sources
 
 import (
+	"crypto/tls"
+	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -243,6 +247,54 @@ func TestGitTokenIsNowhere(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+func TestGitTroubleIsToldAsThatOfAURL(t *testing.T) {
+	ca := newAuthority(t)
+	day := 24 * time.Hour
+	past := [2]time.Time{time.Now().Add(-9 * day), time.Now().Add(-2 * day)}
+	for _, tc := range []struct {
+		name  string
+		cert  []tls.Certificate
+		other bool // another authority is trusted
+		gone  bool
+		says  string
+	}{
+		{name: "unknown authority", cert: []tls.Certificate{ca.sign(always, "")}, other: true,
+			says: `ask for ref main: the server's certificate of "CN=server" is signed by an unknown authority`},
+		{name: "expired", cert: []tls.Certificate{ca.sign(past, "")}, says: `ask for ref main: the certificate of "CN=server" has expired on `},
+		{name: "no TLS", says: "ask for ref main: the server does not speak TLS there: is it http:// instead of https://?"},
+		{name: "gone", gone: true, says: "ask for ref main: dial localhost:PORT: connect: connection refused"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			server := httptest.NewUnstartedServer(http.NotFoundHandler())
+			server.Config.ErrorLog = log.New(io.Discard, "", 0)
+			if tc.cert == nil {
+				server.Start()
+			} else {
+				server.TLS = &tls.Config{Certificates: tc.cert}
+				server.StartTLS()
+			}
+			defer server.Close()
+			if tc.gone {
+				server.Close()
+			}
+			_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
+			r := newGitRig(t)
+			trusted := ca
+			if tc.other {
+				trusted = newAuthority(t)
+			}
+			r.cfg.URL, r.cfg.CAFile = "https://localhost:"+port+"/fleet.git", filepath.Join(t.TempDir(), "ca.pem")
+			if err := os.WriteFile(r.cfg.CAFile, []byte(trusted.pem()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r.start()
+			if got, want := r.last.Faults[0].Message, strings.Replace(tc.says, "PORT", port, 1); !strings.HasPrefix(got, want) {
+				t.Errorf("says %s\nwant %s", got, want)
+			}
+		})
 	}
 }
 

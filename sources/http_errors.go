@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"time"
 )
@@ -29,7 +30,7 @@ func explain(err error) error {
 		return host
 	case errors.As(err, &invalid):
 		return explainInvalid(invalid)
-	case errors.As(err, &notTLS):
+	case errors.As(err, &notTLS), errors.Is(err, http.ErrSchemeMismatch):
 		return errors.New("the server does not speak TLS there: is it http:// instead of https://?")
 	case errors.As(err, &lookup):
 		return explainLookup(lookup)
@@ -39,6 +40,32 @@ func explain(err error) error {
 		return errors.New("the connection was closed early")
 	}
 	return err
+}
+
+// dialFailed names the host and port that were asked for, whichever address of
+// them was tried.
+func dialFailed(address string, err error) error {
+	var exchange *net.OpError
+	if errors.As(err, &exchange) {
+		err = exchange.Err
+	}
+	return fmt.Errorf("dial %s: %w", address, err)
+}
+
+// explainTLS puts what is wrong with a server's certificate into the words of
+// explain, and leaves the rest of the error as it is.
+func explainTLS(err error) error {
+	var cause error
+	if verification, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		cause = verification
+	} else if record, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		cause = record
+	} else if errors.Is(err, http.ErrSchemeMismatch) {
+		cause = http.ErrSchemeMismatch
+	} else {
+		return err
+	}
+	return errors.New(strings.Replace(err.Error(), cause.Error(), explain(cause).Error(), 1))
 }
 
 // explainInvalid tells dates from other reasons. A wrong clock is the likeliest

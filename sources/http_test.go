@@ -482,7 +482,7 @@ func TestHTTPUserInURL(t *testing.T) {
 		t.Errorf("sent %s:%s", user, password)
 	}
 	r.server.Close()
-	r.bad("connection refused", "lamp-n1")
+	r.bad("dial "+r.server.Listener.Addr().String()+": connect: connection refused", "lamp-n1")
 	r.stop() // by now all is saved
 	index, err := os.ReadFile(filepath.Join(r.cfg.Dir, "lastgood", "index.json"))
 	if err != nil || strings.Contains(string(index), "hunter2") || strings.Contains(s.Place+r.log.String(), "hunter2") {
@@ -600,7 +600,7 @@ func TestHTTPProxy(t *testing.T) {
 	proxy.answers(http.StatusProxyAuthRequired, "")
 	r.bad("HTTP 407 Proxy Authentication Required", "lamp-n1")
 	proxy.server.Close()
-	r.bad("proxy "+proxy.server.URL+": dial: connect: connection refused", "lamp-n1")
+	r.bad("proxy "+proxy.server.URL+": dial "+proxy.server.Listener.Addr().String()+": connect: connection refused", "lamp-n1")
 	if n := r.log.count("proxy-pass"); n > 0 {
 		t.Errorf("secrets in the log:\n%s", r.log)
 	}

@@ -36,7 +36,7 @@ func (s *httpSettings) newTransport(files httpFiles, idle *silence) (*http.Trans
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := dialer.DialContext(ctx, network, address)
 			if err != nil {
-				return nil, err
+				return nil, dialFailed(address, err)
 			}
 			idle.stir()
 			return &heardConn{Conn: conn, idle: idle}, nil

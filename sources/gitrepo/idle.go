@@ -61,6 +61,15 @@ func silent(err error) error {
 	return err
 }
 
+// cause is a network's error without what was done and between whom.
+func cause(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err
+	}
+	return err
+}
+
 // dial connects to a server that must not fall silent.
 func (r *Repo) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: r.cfg.IdleTimeout, KeepAlive: -1}
@@ -71,8 +80,8 @@ func (r *Repo) dial(ctx context.Context, network, addr string) (net.Conn, error)
 		return nil, fmt.Errorf("look up %s: no such host", lookup.Name)
 	case errors.As(err, &lookup) && ctx.Err() == nil:
 		return nil, fmt.Errorf("look up %s: no answer", lookup.Name)
-	case err != nil:
-		return nil, err
+	case err != nil: // whichever of the host's addresses was tried
+		return nil, fmt.Errorf("dial %s: %w", addr, cause(err))
 	}
 	return idleConn{Conn: conn, limit: r.cfg.IdleTimeout}, nil
 }
