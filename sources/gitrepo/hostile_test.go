@@ -9,7 +9,7 @@ import (
 	"hash/adler32"
 	"io"
 	"os"
-	"runtime"
+	goruntime "runtime"
 	"strings"
 	"testing"
 
@@ -86,9 +86,9 @@ func TestFoldersThatWouldFillTheMemory(t *testing.T) {
 
 // counting is a context whose every question is a chance to look at the memory.
 type counting struct {
-	context.Context
-	asked int
-	look  func()
+	context.Context //nolint:containedctx // it is one, and counts
+	asked           int
+	look            func()
 }
 
 func (c *counting) Err() error {
@@ -131,9 +131,9 @@ func difference(from, to int) []byte {
 
 // heap is what is in use.
 func heap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
+	goruntime.GC()
+	var m goruntime.MemStats
+	goruntime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
 
