@@ -2,8 +2,7 @@ package sources
 
 import (
 	"crypto/tls"
-	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/cgi"
@@ -269,7 +268,7 @@ func TestGitTroubleIsToldAsThatOfAURL(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			server := httptest.NewUnstartedServer(http.NotFoundHandler())
-			server.Config.ErrorLog = log.New(io.Discard, "", 0)
+			server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 			if tc.cert == nil {
 				server.Start()
 			} else {
