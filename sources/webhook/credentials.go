@@ -31,7 +31,39 @@ func (s *Server) authentic(h http.Header, body []byte) error {
 	if len(token) > 0 && (equal(bearer(h), token) || equal(h.Get("X-Podstead-Token"), token)) {
 		return nil
 	}
-	return errors.Join(errSecret, errToken, errRefused)
+	if err := inOneLine(errSecret, errToken); err != nil {
+		return fmt.Errorf("%w, and %w", errRefused, err)
+	}
+	return errRefused
+}
+
+// Check says why pushes cannot be believed or answered now, on one line: what of
+// the secret, the token, the certificate and its key is missing or cannot be used.
+func (s *Server) Check() error {
+	_, errSecret := readSecret(s.cfg.SecretFile)
+	_, errToken := readSecret(s.cfg.TokenFile)
+	var errCert error
+	if s.certs != nil {
+		if _, err := s.certs.get(nil); err != nil {
+			errCert = fmt.Errorf("read certificate: %w", err)
+		}
+	}
+	return inOneLine(errSecret, errToken, errCert)
+}
+
+// inOneLine is errors.Join for a log.
+func inOneLine(errs ...error) error {
+	var all error
+	for _, err := range errs {
+		switch {
+		case err == nil:
+		case all == nil:
+			all = err
+		default:
+			all = fmt.Errorf("%w; %w", all, err)
+		}
+	}
+	return all
 }
 
 // readSecret reads a secret without the line break at its end. No file is no

@@ -204,6 +204,37 @@ func TestWhoMayPushAndWhatItDoes(t *testing.T) {
 	}
 }
 
+func TestWhatIsMissingIsTold(t *testing.T) {
+	r := newRig(t)
+	check := func() error {
+		s, err := New(r.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Check()
+	}
+	if err := check(); err != nil {
+		t.Error(err)
+	}
+	r.cfg.SecretFile = filepath.Join(t.TempDir(), "none")
+	r.cfg.TokenFile = write(t, filepath.Join(t.TempDir(), "empty"), "\n")
+	r.cfg.CertFile, r.cfg.KeyFile = r.cfg.SecretFile, r.cfg.SecretFile
+	want := []string{r.cfg.SecretFile + ": no such file", r.cfg.TokenFile + " is empty", "read certificate: "}
+	for _, part := range want {
+		if err := check(); err == nil || !strings.Contains(err.Error(), part) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %s", err, part)
+		}
+	}
+	r.cfg.CertFile, r.cfg.KeyFile = "", ""
+	r.start()
+	if code, _ := r.post("{}"); code != 401 {
+		t.Errorf("answered %d", code)
+	}
+	if text := r.log.String(); !strings.Contains(text, want[0]) || !strings.Contains(text, want[1]) || strings.Contains(text, `\n`) {
+		t.Errorf("logged in several lines:\n%s", text)
+	}
+}
+
 func TestManyPushesAtOnceAreOneLookAndOneMore(t *testing.T) {
 	r := newRig(t).start()
 	push := func() { r.post(githubPush, "X-GitHub-Event: push", "X-Hub-Signature-256: sha256="+sign(githubPush)) }
