@@ -165,13 +165,16 @@ func (l *ledger) work(source string) *offer {
 
 // complete is true of a world in which every configured source has answered as
 // it is configured now.
-func (l *ledger) complete(world map[string]said) bool {
+func (l *ledger) complete(world map[string]said) bool { return len(l.unanswered(world)) == 0 }
+
+// unanswered names the configured sources that have not answered so.
+func (l *ledger) unanswered(world map[string]said) (names []string) {
 	for _, m := range l.members {
 		if s := world[m.Name]; !s.answered || s.Key != m.Key {
-			return false
+			names = append(names, m.Name)
 		}
 	}
-	return true
+	return names
 }
 
 func (l *ledger) worthTelling(o *offer) bool {
@@ -224,6 +227,9 @@ func (l *ledger) statuses() []Status {
 	for i, m := range order {
 		newest := l.newest[m.Name]
 		s := Status{Snapshot: newest.Snapshot, LastSuccess: l.good[m.Name], Retired: i >= len(l.members)}
+		if s.Retired {
+			s.WaitsFor = l.unanswered(l.newest)
+		}
 		s.Source, s.Units = m.Name, remarked(newest.Units, newest.remarks)
 		for _, c := range lost {
 			if c.loser.Source == m.Name {

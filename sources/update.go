@@ -91,6 +91,8 @@ type Status struct {
 	// Retired is true of a source that is not configured any more and whose pods
 	// stay until every configured source has answered.
 	Retired bool
+	// WaitsFor are those that a retired source waits for.
+	WaitsFor []string
 }
 
 // Loser is a pod that is not run because an earlier place holds its full name.

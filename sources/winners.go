@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/podstead/podstead/manifests"
@@ -60,5 +61,5 @@ func fresh(before, now []claim) []claim {
 
 // where is an origin as people look it up: unit and line.
 func (o Origin) where() string {
-	return manifests.Place{Unit: o.Unit, Line: o.Line}.String()
+	return manifests.Place{Unit: cmp.Or(o.File, o.Unit), Line: o.Line}.String()
 }

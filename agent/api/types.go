@@ -39,8 +39,14 @@ type Source struct {
 	LastSuccess time.Time `json:"lastSuccess,omitzero"` // when the place was last read without a fault
 	NextPoll    time.Time `json:"nextPoll,omitzero"`
 
+	// LastGood is true when what is in force is the last good state from disk: the
+	// place has not been heard since the start. It may be so in any State.
+	LastGood bool `json:"lastGood,omitempty"`
 	// Retired is true of a source that is not configured any more.
 	Retired bool `json:"retired,omitempty"`
+	// WaitsFor are the sources that have not answered yet, and until then the pods
+	// of a retired one stay.
+	WaitsFor []string `json:"waitsFor,omitempty"`
 	// Held says why a newer state is not in force: it removes too much.
 	Held string `json:"held,omitempty"`
 
@@ -144,7 +150,7 @@ type Configuration struct {
 // Webhook is the listener for pushes.
 type Webhook struct {
 	Address string `json:"address,omitempty"` // that is listened on
-	Error   string `json:"error,omitempty"`   // why none is
+	Error   string `json:"error,omitempty"`   // why none is, or why pushes are not believed
 }
 
 // Engine is the container engine as the agent reaches it.

@@ -61,7 +61,7 @@ func (n *node) statusView(context.Context) (api.Status, error) {
 	}
 	configuration, hook := n.setup.configuration()
 	return api.Status{
-		Configuration: configuration, Webhook: hook,
+		Configuration: configuration, Webhook: n.webhookView(hook),
 		Node: n.id.Name, NodeID: n.id.NodeID, Version: thisVersion().Version, PID: os.Getpid(),
 		Started: n.started, RootDir: n.cfg.RootDir, Engine: view,
 	}, nil
@@ -115,7 +115,7 @@ func sourceViewOf(s sources.Status) api.Source {
 	v := api.Source{
 		Name: s.Source, Kind: string(s.Kind), Place: s.Place, Revision: s.Revision, Pods: len(s.Pods) - len(s.Losers),
 		Live: s.Live, Attempted: s.Attempted, Taken: s.Taken, LastSuccess: s.LastSuccess, NextPoll: s.NextPoll,
-		Faults: faultViews(s.Faults), Held: s.Held, Retired: s.Retired,
+		Faults: faultViews(s.Faults), Held: s.Held, Retired: s.Retired, WaitsFor: s.WaitsFor, LastGood: !s.Live && s.Revision != "",
 	}
 	for _, o := range s.Objects {
 		ref := o.Ref()
@@ -160,7 +160,11 @@ func faultViews(faults []manifests.Fault) []api.Fault {
 	return views
 }
 
+// originPlace is where a pod is written: in a repository by file and commit.
 func originPlace(o sources.Origin) string {
+	if o.File != "" {
+		return manifests.Place{Unit: o.File, Line: o.Line}.String() + " at " + short(o.Revision)
+	}
 	if o.Line > 0 {
 		return fmt.Sprintf("%s:%d", o.Unit, o.Line)
 	}

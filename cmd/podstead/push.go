@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/podstead/podstead/agent/api"
 	"github.com/podstead/podstead/sources"
 	"github.com/podstead/podstead/sources/webhook"
 )
@@ -39,4 +40,16 @@ func (n *node) pushTargets() []webhook.Target {
 		}
 	}
 	return all
+}
+
+// webhookView is what is shown of the listener: one that knows no secret listens
+// in vain.
+func (n *node) webhookView(view *api.Webhook) *api.Webhook {
+	if view == nil || n.hook == nil || view.Error != "" {
+		return view
+	}
+	if err := n.hook.Check(); err != nil {
+		view.Error = "pushes that need it are refused: " + err.Error()
+	}
+	return view
 }

@@ -375,6 +375,73 @@ func TestAPushIsSeenAtOnce(t *testing.T) {
 	b.ready(client, "one", "two")
 }
 
+func TestAWebhookWithoutItsSecretIsAProblem(t *testing.T) {
+	b := newBench(t)
+	secret := filepath.Join(t.TempDir(), "secret")
+	b.configure(listed(b.folderSource("local")) + "webhook: {address: '127.0.0.1:0', secretFile: " + secret + "}\n")
+	b.start()
+	var code int
+	var out string
+	b.until("it is told", func() bool {
+		code, out, _ = b.command("status")
+		return strings.Contains(out, "webhook: pushes that need it are refused: read secret: open "+secret+": no such file or directory")
+	})
+	if code != exitFailed || strings.Contains(out, "listens on") {
+		t.Errorf("status: %d\n%s", code, out)
+	}
+	write(t, filepath.Dir(secret), "secret", "s3cr3t")
+	if code, out, _ := b.command("status"); code != 0 || !strings.Contains(out, "listens on") {
+		t.Errorf("status: %d\n%s", code, out)
+	}
+}
+
+// A file source takes what it finds: there is nothing that could be let through.
+func TestARemovalOfAFolderNeedsNoLeave(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	if code, out, errs := b.command("sync", "--allow-removal", "file"); code != exitFailed || !strings.Contains(out+errs, "source file holds nothing back") {
+		t.Errorf("%d, %s%s", code, out, errs)
+	}
+}
+
+// What runs no more is told by its place in the repository, and so is a pod in
+// the report of run-once.
+func TestPlacesInARepository(t *testing.T) {
+	b, r := newBench(t), newRepository(t)
+	b.drop("one.yaml", manifest("one", ""))
+	commit := r.push("pods/one.yaml", "# first\n"+manifest("one", ""))
+	commit = r.push("pods/two.yaml", manifest("two", ""))
+	b.configure(listed(b.folderSource("local"), r.source("fleet")))
+	b.cfg.OnceOutput = "json"
+	code, out := b.once()
+	for _, part := range []string{`"manifest": "pods/two.yaml:1 at ` + commit[:7] + `"`, `"place": "pods/one.yaml:2 at ` + commit[:7] + `"`, "source local, " + b.manifests() + "/one.yaml:1"} {
+		if code != 0 || !strings.Contains(out, part) {
+			t.Errorf("%d, lacks %s", code, part)
+		}
+	}
+	if t.Failed() {
+		t.Log(out)
+	}
+}
+
+// A source that is given up says for whom its pods wait.
+func TestARetiredSourceSaysForWhomItWaits(t *testing.T) {
+	b, p := newBench(t), newPage(t, manifest("url", ""))
+	b.configure(listed(p.source("page")))
+	client, _ := b.start()
+	first := b.ready(client, "url")
+	b.configure(listed(b.folderSource("local"), silence(t)))
+	b.hangup()
+	b.until("it is retired", func() bool {
+		_, out, _ := b.command("status")
+		return strings.Contains(out, "page: Retired (waits for an answer of silence), 1 pod")
+	})
+	if _, out, _ := b.command("get", "sources"); !strings.Contains(out, "page: retired: it is configured no more, and its pods stay until these have answered: silence\n") {
+		t.Error(out)
+	}
+	same(t, first, b.ready(client, "url"))
+}
+
 func TestARemovalIsHeldUntilItIsAllowed(t *testing.T) {
 	b, r := newBench(t), newRepository(t)
 	r.push("pods/one.yaml", manifest("one", ""))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -68,8 +69,10 @@ func problems(h health) []string {
 	if h.Agent.Engine.Error != "" {
 		list = append(list, "engine: "+h.Agent.Engine.Error)
 	}
-	if fault := h.Agent.Configuration.Error; fault != "" {
-		list = append(list, "configuration: its newest version has no effect: "+fault)
+	if faults := h.Agent.Configuration.Error; faults != "" {
+		for fault := range strings.SplitSeq(faults, "\n") {
+			list = append(list, "configuration: its newest version has no effect: "+fault)
+		}
 	}
 	if w := h.Agent.Webhook; w != nil && w.Error != "" {
 		list = append(list, "webhook: "+w.Error)
@@ -148,7 +151,7 @@ func (h health) print(out io.Writer, now time.Time) error {
 	}
 	h.printConfiguration(w, now)
 	for i, s := range h.Sources {
-		fmt.Fprintf(w, "%s\t%s: %s, %s, from %s\n", label(i, "Sources"), s.Name, stateText(&s), count(s.Pods, "pod"), s.Place)
+		fmt.Fprintf(w, "%s\t%s: %s, %s, from %s\n", label(i, "Sources"), s.Name, stateText(&s)+waiting(&s), count(s.Pods, "pod"), s.Place)
 	}
 	good, done := 0, 0
 	for i := range h.Pods {
@@ -164,6 +167,14 @@ func (h health) print(out io.Writer, now time.Time) error {
 		fmt.Fprintf(w, "%s\t%s\n", label(i, "Problems"), oneLine(problem))
 	}
 	return w.Flush()
+}
+
+// waiting says for whom a retired source waits.
+func waiting(s *api.Source) string {
+	if len(s.WaitsFor) == 0 {
+		return ""
+	}
+	return " (waits for an answer of " + strings.Join(s.WaitsFor, ", ") + ")"
 }
 
 // printConfiguration names the file in use, what of it waits for a start, and

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/podstead/podstead/agent/api"
 	"github.com/podstead/podstead/runtime"
 	"github.com/podstead/podstead/sources"
@@ -20,6 +22,9 @@ func (n *node) sync(ctx context.Context, req api.SyncRequest) ([]api.SyncResult,
 	if req.Source != "" {
 		if !slices.Contains(names, req.Source) {
 			return nil, &unknownSource{name: req.Source, have: names}
+		}
+		if req.AllowRemoval && n.isFile(req.Source) {
+			return nil, apierrors.NewBadRequest("source " + req.Source + " holds nothing back, so --allow-removal has no effect on it: it reads files, and deleting a file removes its pods")
 		}
 		names = []string{req.Source}
 	}
@@ -41,6 +46,11 @@ func (n *node) sync(ctx context.Context, req api.SyncRequest) ([]api.SyncResult,
 		}
 	}
 	return results, nil
+}
+
+// isFile reports whether a configured source reads files.
+func (n *node) isFile(name string) bool {
+	return slices.ContainsFunc(n.setup.sources(), func(s sourceSpec) bool { return s.Name == name && s.File != nil })
 }
 
 func (n *node) syncOne(ctx context.Context, name string, allowRemoval bool) api.SyncResult {

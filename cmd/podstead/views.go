@@ -107,7 +107,7 @@ func sourceCells(s *api.Source, now time.Time) []any {
 // stateText is the state, with a mark when the set in force is the last good one
 // because the place itself has not been heard yet.
 func stateText(s *api.Source) string {
-	if !s.Live && s.Revision != "" && s.State != api.SourceLastGood {
+	if s.LastGood && s.State != api.SourceLastGood {
 		return string(s.State) + "," + string(api.SourceLastGood)
 	}
 	return string(s.State)
@@ -161,6 +161,9 @@ func printProblems(out io.Writer, sources []api.Source, wide bool) error {
 	for _, s := range sources {
 		for _, f := range s.Problems() {
 			lines = append(lines, fmt.Sprintf("%s: error: %s", s.Name, f))
+		}
+		if len(s.WaitsFor) > 0 {
+			lines = append(lines, fmt.Sprintf("%s: retired: it is configured no more, and its pods stay until these have answered: %s", s.Name, strings.Join(s.WaitsFor, ", ")))
 		}
 		if s.Held != "" {
 			lines = append(lines, fmt.Sprintf("%s: %s", s.Name, s.Held))

@@ -73,7 +73,7 @@ func someSources() []api.Source {
 		{Name: "git", Kind: "git", State: api.SourceHeld, Place: "https://git.example/fleet@main", Revision: "0123456789abcdef0123456789abcdef01234567", Pods: 5, Live: true,
 			Taken: noon.Add(-time.Hour), NextPoll: noon.Add(40 * time.Second), Held: "RemovalHeld: revision fedcba9 would remove 5 of 5 pods; to let it through: podstead sync --allow-removal git",
 			Objects: []api.Object{{Kind: "ConfigMap", Name: "default/web", Place: "pods/web.yaml:9"}, {Kind: "Secret", Name: "default/web", Place: "pods/web.yaml:20"}}},
-		{Name: "http", Kind: "http", State: api.SourceError, Place: "https://h/pods", Revision: "sha256:00aa00aa00aa", Pods: 1, Faults: []api.Fault{{Place: "https://h/pods", Message: "connection refused"}}},
+		{Name: "http", Kind: "http", State: api.SourceError, Place: "https://h/pods", Revision: "sha256:00aa00aa00aa", Pods: 1, LastGood: true, Faults: []api.Fault{{Place: "https://h/pods", Message: "connection refused"}}},
 	}
 }
 
@@ -155,6 +155,8 @@ func TestWhatStatusCallsAProblem(t *testing.T) {
 		{"a source in error", health{Sources: someSources()[:2]}, []string{"source file: web.yaml:3:5: spec.containers[0].imag: unknown field"}},
 		{"a source held", health{Sources: someSources()[2:3]}, []string{"source git: RemovalHeld: revision fedcba9 would remove 5 of 5 pods; to let it through: podstead sync --allow-removal git"}},
 		{"a configuration that is refused", health{Agent: api.Status{Configuration: api.Configuration{Error: "c.yaml:3:1: x"}}}, []string{"configuration: its newest version has no effect: c.yaml:3:1: x"}},
+		{"a configuration of two faults", health{Agent: api.Status{Configuration: api.Configuration{Error: "c.yaml:3:1: x\nc.yaml:4:1: y"}}}, []string{
+			"configuration: its newest version has no effect: c.yaml:3:1: x", "configuration: its newest version has no effect: c.yaml:4:1: y"}},
 		{"a webhook without an address", health{Agent: api.Status{Webhook: &api.Webhook{Error: "in use"}}}, []string{"webhook: in use"}},
 		{"a pod not ready", health{Pods: pods}, []string{"pod data/db-n1: ErrImagePull: no such image"}},
 	}
