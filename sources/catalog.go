@@ -41,6 +41,9 @@ type catalog struct {
 	answered bool   // and every file in it was looked at
 	tried    bool   // the place has been asked once
 	fault    string // of the place itself
+	lost     string // what of the last good set could not be read; of no interest once answered
+
+	heard time.Time // when the place was last listed without a fault; before, of the last good set
 }
 
 // newCatalog starts from the last good set on disk.
@@ -48,7 +51,7 @@ func newCatalog(reader unitReader, place string, limits setLimits, stored goodSe
 	c := &catalog{
 		reader: reader, place: place, limits: limits,
 		folder: cmp.Or(stored.Place, place), single: stored.Single, home: stored.Folder,
-		entries: map[string]*entry{}, kept: map[string]goodUnit{},
+		entries: map[string]*entry{}, kept: map[string]goodUnit{}, heard: stored.Taken,
 	}
 	if c.single {
 		c.folder = filepath.Dir(c.folder)

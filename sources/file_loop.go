@@ -34,6 +34,7 @@ type fileLoop struct {
 
 	journal journal
 	saved   goodSet   // handed to the saver last
+	checked time.Time // when the set on disk was last looked for
 	asked   []syncAsk // looks that are owed
 	pending *Snapshot // assembled and not taken yet; nil when it must be assembled anew
 }
@@ -45,9 +46,9 @@ func newFileLoop(cfg FileConfig) *fileLoop {
 		looker: looker{limit: cfg.Limits.Bytes, writers: cfg.writers},
 	}
 	var stored goodSet
+	var errs []error
 	if cfg.Dir != "" {
 		store := newGoodStore(cfg.Dir)
-		var errs []error
 		stored, errs = store.load()
 		for _, err := range errs {
 			l.log.Warn("part of the last good set is lost", "err", err)
@@ -56,6 +57,7 @@ func newFileLoop(cfg FileConfig) *fileLoop {
 		l.saver = newSaver(store, l.log, saveRetry)
 	}
 	l.catalog = newCatalog(cfg.reader(), cfg.Path, defaultSetLimits(), stored)
+	l.catalog.lost = lossOf(errs)
 	watch, err := cfg.watch()
 	l.watch = watch
 	l.noteWatch(err)
@@ -228,11 +230,29 @@ func (l *fileLoop) sent(s Snapshot) {
 	l.pace.send(time.Now())
 	l.pending = nil
 	l.journal.tell(s)
+	l.save()
+}
+
+// save hands the set in force to the saver if what is on disk is another.
+func (l *fileLoop) save() {
 	if l.saver == nil || !l.catalog.answered {
 		return
 	}
 	if good := l.catalog.good(); !good.same(l.saved) {
+		good.Taken = time.Now()
 		l.saved = good
 		l.saver.save(good)
+	}
+}
+
+// saveAgain saves the set when somebody has removed it from the disk.
+func (l *fileLoop) saveAgain(now time.Time) {
+	if l.saver == nil || now.Sub(l.checked) < goodCheck {
+		return
+	}
+	l.checked = now
+	if l.saver.store.gone() {
+		l.saved = goodSet{}
+		l.save()
 	}
 }

@@ -66,6 +66,8 @@ func (l *fileLoop) rescan(now time.Time) {
 		l.agenda, l.rescanAt = agenda{}, now.Add(lostRescan)
 		return
 	}
+	l.catalog.heard = now
+	l.saveAgain(now)
 	if l.openedAt.IsZero() {
 		l.openedAt = now
 	}

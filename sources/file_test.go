@@ -67,7 +67,7 @@ func TestBackupsAndDoubles(t *testing.T) {
 	if got := r.ledger.running[0].Origin.Unit; got != r.path("copy of kiln.yaml") {
 		t.Errorf("%s runs, want the first in order", got)
 	}
-	losers := r.ledger.statuses()[0].Losers
+	losers := r.ledger.statuses(time.Now())[0].Losers
 	if len(losers) != 1 || losers[0].Pod.Unit != r.path("kiln.yaml") || losers[0].Winner.Unit != r.path("copy of kiln.yaml") {
 		t.Errorf("losers %+v", losers)
 	}

@@ -34,24 +34,17 @@ func parseMaxRemoval(s string) (percent int, err error) {
 
 // heldRemoval says what a set would remove if that is too much to be believed:
 // all of 2 or more pods, or more than maxRemoval percent of 5 or more; "" if it
-// is not. Pods are told apart by full name: one that is replaced is not removed.
-// 100 percent lets everything through.
-func heldRemoval(inForce, next []Pod, maxRemoval int) string {
-	stay := map[fullName]bool{}
+// is not. inForce has full names, each once: a pod that is replaced is not
+// removed. 100 percent lets everything through.
+func heldRemoval(inForce []string, next []Pod, maxRemoval int) string {
+	stay := map[string]bool{}
 	for _, p := range next {
-		stay[fullName{p.Namespace, p.Name}] = true
+		stay[p.FullName()] = true
 	}
-	total, removed := 0, []string{}
-	counted := map[fullName]bool{}
-	for _, p := range inForce {
-		name := fullName{p.Namespace, p.Name}
-		if counted[name] {
-			continue
-		}
-		counted[name] = true
-		total++
+	total, removed := len(inForce), []string{}
+	for _, name := range inForce {
 		if !stay[name] {
-			removed = append(removed, p.FullName())
+			removed = append(removed, name)
 		}
 	}
 	all := total >= 2 && len(removed) == total
@@ -60,6 +53,19 @@ func heldRemoval(inForce, next []Pod, maxRemoval int) string {
 		return ""
 	}
 	return fmt.Sprintf("would remove %d of %d pods (%s)", len(removed), total, firstFew(removed))
+}
+
+// fullNames are the pods' full names, each once.
+func fullNames(pods []Pod) []string {
+	var names []string
+	counted := map[string]bool{}
+	for _, p := range pods {
+		if name := p.FullName(); !counted[name] {
+			counted[name] = true
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func firstFew(names []string) string {

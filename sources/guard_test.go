@@ -58,7 +58,7 @@ func TestHeldRemoval(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := heldRemoval(tt.inForce, tt.next, tt.max)
+			got := heldRemoval(fullNames(tt.inForce), tt.next, tt.max)
 			if (got == "") != (tt.held == "") || !strings.Contains(got, tt.held) {
 				t.Errorf("held %q, want %q", got, tt.held)
 			}

@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"log/slog"
 	"slices"
 
@@ -56,9 +57,13 @@ func (j *journal) tellPlace(s Snapshot) {
 // tellUnit logs a version only beside the first live snapshot: that one is told
 // in numbers.
 func (j *journal) tellUnit(before, now Unit) {
+	text := "manifest is at fault, its last good version stays"
+	if now.Revision == "" {
+		text = "manifest is at fault, nothing of it is known from before"
+	}
 	for _, f := range j.first(now.Name, "faults", news(before.Faults, now.Faults)) {
-		j.log.Warn("manifest is at fault, its last good version stays", "place", f.Place.String(),
-			"field", f.Place.Field, "err", f.Message, "revision", now.Revision)
+		j.log.Warn(text, "place", f.Place.String(),
+			"field", f.Place.Field, "err", f.Message, "revision", cmp.Or(now.Newest, now.Revision))
 	}
 	for _, f := range j.first(now.Name, "warnings", news(before.Warnings, now.Warnings)) {
 		j.log.Warn("manifest warning", "place", f.Place.String(), "field", f.Place.Field, "err", f.Message)

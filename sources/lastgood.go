@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/podstead/podstead/durable"
 )
@@ -28,6 +29,11 @@ type goodSet struct {
 	Revision string
 	Mark     mark
 	Units    []goodUnit
+	// Pods are the full names of a polled source's pods: the guard knows by them
+	// what there was, even when a unit can't be read back.
+	Pods []string
+	// Taken is when the set was put in force. Time alone is no reason to save.
+	Taken time.Time
 }
 
 // goodUnit is one file of a last good set.
@@ -78,6 +84,8 @@ type goodIndex struct {
 	Folder   identity    `json:"folder"`
 	Revision string      `json:"revision,omitempty"`
 	Mark     mark        `json:"mark,omitempty"`
+	Pods     []string    `json:"pods,omitempty"`
+	Taken    time.Time   `json:"taken,omitzero"`
 	Units    []indexUnit `json:"units"`
 }
 
@@ -133,7 +141,7 @@ func (s *goodStore) load() (set goodSet, errs []error) {
 	}
 	set = goodSet{
 		Place: index.Place, Single: index.Single, Folder: index.Folder,
-		Revision: index.Revision, Mark: index.Mark,
+		Revision: index.Revision, Mark: index.Mark, Pods: index.Pods, Taken: index.Taken,
 	}
 	for _, u := range index.Units {
 		unit, err := s.loadUnit(u)
@@ -168,12 +176,15 @@ func (s *goodStore) loadUnit(u indexUnit) (goodUnit, error) {
 // save replaces the set on disk. When it fails, or ctx ends, the old one is
 // still there.
 func (s *goodStore) save(ctx context.Context, set goodSet) error {
+	if s.gone() {
+		s.onDisk = map[digest]bool{}
+	}
 	if err := s.prepare(); err != nil {
 		return fmt.Errorf("save last good set: %w", err)
 	}
 	index := goodIndex{
 		Format: set.format(), Place: set.Place, Single: set.Single, Folder: set.Folder,
-		Revision: set.Revision, Mark: set.Mark, Units: []indexUnit{},
+		Revision: set.Revision, Mark: set.Mark, Pods: set.Pods, Taken: set.Taken.UTC(), Units: []indexUnit{},
 	}
 	wanted := map[digest]bool{}
 	for _, u := range set.Units {
@@ -195,6 +206,24 @@ func (s *goodStore) save(ctx context.Context, set goodSet) error {
 	}
 	s.prune(wanted)
 	return nil
+}
+
+// gone is true when there is no set on disk, safe to ask beside a save. Somebody
+// may have removed what was there.
+func (s *goodStore) gone() bool {
+	_, err := os.Lstat(s.index())
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// lossOf is what is to be told of errors of load; "" for none.
+func lossOf(errs []error) string {
+	switch len(errs) {
+	case 0:
+		return ""
+	case 1:
+		return "its last good set is lost: " + errs[0].Error()
+	}
+	return fmt.Sprintf("its last good set is lost: %v (and %d faults more)", errs[0], len(errs)-1)
 }
 
 // prepare makes the folders, and moves aside what it must not overwrite.

@@ -474,3 +474,43 @@ func TestSaveStopsWithItsContext(t *testing.T) {
 		t.Errorf("save returned %v", err)
 	}
 }
+
+// What is kept of a folder and is damaged is told as long as the folder is away;
+// one that is removed below a running agent is written again.
+func TestLastGoodOfAFolderThatIsDamagedOrRemoved(t *testing.T) {
+	r := newRig(t)
+	r.write("lamp.yaml", manifest("lamp", "on"))
+	r.start(rescanning)
+	if s := r.await("lamp", pods("lamp-n1").exactly); s.Heard.IsZero() || !s.Taken.Equal(s.Heard) {
+		t.Errorf("taken %v, heard %v", s.Taken, s.Heard)
+	}
+	if s := r.ledger.statuses(epoch)[0]; !s.Taken.Equal(epoch) || !s.LastSuccess.Equal(epoch) {
+		t.Errorf("a folder that is well is of %v, and was read at %v", s.Taken, s.LastSuccess)
+	}
+	r.restart(func() {
+		corrupt(t, filepath.Join(r.state, "lastgood", "units", strings.TrimPrefix(fullRevision(manifest("lamp", "on")), "sha256:")))
+		r.must(os.Rename(r.dir, r.dir+".away"))
+	})
+	if s := r.first(); !placeFaulty("last good set is lost")(s) || s.Heard.IsZero() {
+		t.Errorf("first: heard %v, %s", s.Heard, describe(s))
+	}
+	r.must(os.Rename(r.dir+".away", r.dir))
+	r.await("lamp again", func(s Snapshot) bool { return healthy(s) && pods("lamp-n1").exactly(s) })
+}
+
+func TestSetThatIsGoneIsSavedInFull(t *testing.T) {
+	dir := t.TempDir()
+	s, _ := storeAt(t, dir)
+	set := goodSet{Place: "/m", Units: []goodUnit{unitOf("a.yaml", "one")}}
+	for range 2 {
+		if err := s.save(t.Context(), set); err != nil {
+			t.Fatal(err)
+		}
+		if _, back := storeAt(t, dir); !back.same(set) {
+			t.Errorf("%+v on disk", back)
+		}
+		if err := os.RemoveAll(filepath.Join(dir, "lastgood")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -16,7 +16,7 @@ type ledger struct {
 	newest  map[string]said // what each source said last
 	told    map[string]said // what the receiver knows of each
 	states  map[string]SourceState
-	good    map[string]time.Time // when each last delivered without a fault of its place
+	good    map[string]time.Time // when each place last answered without a fault of its own
 	due     []string             // sources with something untold, the longest waiting first; reread for the configuration
 
 	running []Pod    // the winners as told
@@ -75,6 +75,7 @@ func (l *ledger) take(s Snapshot) []remark {
 		// It was started anew and has not heard from its place: what its disk holds
 		// is no newer than what it said.
 		s.Pods, s.Objects, s.Units, s.Revision = before.Pods, before.Objects, before.Units, before.Revision
+		s.Taken, s.Heard = before.Taken, before.Heard
 	}
 	s = s.keeping(before.Snapshot)
 	s.Live = s.Live || before.Live
@@ -82,8 +83,8 @@ func (l *ledger) take(s Snapshot) []remark {
 	now.Snapshot = s
 	now.shelf, now.remarks = stock(s.Objects, before.shelf)
 	l.newest[s.Source] = now
-	if s.Live && len(s.Faults) == 0 {
-		l.good[s.Source] = s.Taken
+	if !s.Heard.IsZero() {
+		l.good[s.Source] = s.Heard
 	}
 	if l.knows(s.Source) {
 		l.owe(s.Source)
@@ -98,7 +99,7 @@ func (l *ledger) take(s Snapshot) []remark {
 func (s Snapshot) keeping(before Snapshot) Snapshot {
 	lost := map[string]bool{}
 	for _, u := range s.Units {
-		if len(u.Faults) > 0 && u.Revision == "" {
+		if u.Revision == "" && (len(u.Faults) > 0 || s.Held != "") {
 			lost[u.Name] = true
 		}
 	}
@@ -220,7 +221,7 @@ func (l *ledger) forget(sources []string) {
 
 // statuses shows every source in order, those that have not spoken included and
 // those that are retired last.
-func (l *ledger) statuses() []Status {
+func (l *ledger) statuses(now time.Time) []Status {
 	order := slices.Concat(l.members, l.retired)
 	_, lost := winners(order, l.newest)
 	all := make([]Status, 0, len(order))
@@ -229,6 +230,9 @@ func (l *ledger) statuses() []Status {
 		s := Status{Snapshot: newest.Snapshot, LastSuccess: l.good[m.Name], Retired: i >= len(l.members)}
 		if s.Retired {
 			s.WaitsFor = l.unanswered(l.newest)
+		}
+		if s.Kind == KindFile && newest.answered && len(s.Faults) == 0 && !s.Retired {
+			s.Taken, s.LastSuccess = now, now // it tells at once when that is no longer so
 		}
 		s.Source, s.Units = m.Name, remarked(newest.Units, newest.remarks)
 		for _, c := range lost {
@@ -244,8 +248,8 @@ func (l *ledger) statuses() []Status {
 // stateOf is what the agent must know of a snapshot's source.
 func stateOf(s Snapshot) SourceState {
 	faulty := map[string]bool{}
-	if len(s.Faults) > 0 {
-		faulty[""] = true
+	if len(s.Faults) > 0 || s.Held != "" && s.Revision == "" {
+		faulty[""] = true // held against a set of which only the names are known
 	}
 	for _, u := range s.Units {
 		if len(u.Faults) > 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 )
 
 // MergerConfig is what a Merger needs.
@@ -82,7 +83,7 @@ func (m *Merger) Run(ctx context.Context, in <-chan Snapshot, out chan<- PodUpda
 		case send <- update:
 			m.report(known.settle(offer))
 		case reply := <-m.asks:
-			reply <- known.statuses()
+			reply <- known.statuses(time.Now())
 		case c := <-m.configs:
 			known.configure(c.members)
 			m.log.Info("sources are configured anew", "order", names(known.members), "retired", names(known.retired))

@@ -18,7 +18,7 @@ import (
 // wants is a snapshot of a live source, its pods written name or name=version;
 // each stands in a unit of its own, after "@" if that is not the name's.
 func wants(source string, names ...string) Snapshot {
-	s := Snapshot{Source: source, Kind: Kind(source), Live: true, Attempted: true, Taken: time.Unix(1, 0)}
+	s := Snapshot{Source: source, Kind: Kind(source), Live: true, Attempted: true, Taken: time.Unix(1, 0), Heard: time.Unix(1, 0)}
 	for _, name := range names {
 		s.Pods = append(s.Pods, madePod(source, name))
 	}

@@ -30,9 +30,13 @@ type pollLoop struct {
 	held   string   // why newest, which is faultless, is not in force
 	fault  string   // of the place itself
 
+	lost  string   // why the last good set on disk is of no use
+	known []string // while nothing is in force: pods of the last good set, as far as known
+
 	live      bool
 	attempted bool
-	taken     time.Time
+	confirmed time.Time // when the place last said what is in force
+	heard     time.Time // when the place last said anything
 	next      time.Time
 	backoff   backoff
 
@@ -40,6 +44,7 @@ type pollLoop struct {
 	set     goodSet
 	saved   goodSet // handed to the saver last
 	savedAt time.Time
+	checked time.Time // when the set on disk was last looked for
 	journal journal
 	told    digest // content of the version in force that the log knows
 	toldAs  string // its revision then
@@ -48,7 +53,7 @@ type pollLoop struct {
 func newPollLoop(p *polled) *pollLoop {
 	l := &pollLoop{
 		cfg: p.cfg, place: p.ask, asks: p.asks, log: p.cfg.log,
-		taken: time.Now(), next: time.Now(), backoff: newBackoff(p.cfg.interval), journal: newJournal(p.cfg.log),
+		next: time.Now(), backoff: newBackoff(p.cfg.interval), journal: newJournal(p.cfg.log),
 	}
 	if p.cfg.dir != "" {
 		store := newGoodStore(p.cfg.dir)
@@ -62,9 +67,8 @@ func newPollLoop(p *polled) *pollLoop {
 // rules of this agent.
 func (l *pollLoop) recall(store *goodStore) {
 	set, errs := store.load()
-	for _, err := range errs {
-		l.log.Warn("the last good set is lost", "err", err)
-	}
+	l.lost, l.known = lossOf(errs), set.Pods
+	l.confirmed, l.heard = set.Taken, set.Taken
 	if len(errs) > 0 || set.format() != polledFormat || l.cfg.body && len(set.Units) != 1 {
 		return // nothing is kept, or it is another kind of source's
 	}
@@ -164,7 +168,8 @@ func (l *pollLoop) look(ctx context.Context, asked []syncAsk) {
 	limited, cancel := context.WithTimeout(ctx, l.cfg.limit)
 	defer cancel()
 	a, err := l.place.look(limited, l.mark)
-	l.attempted, l.taken = true, time.Now()
+	now := time.Now()
+	l.attempted = true
 	if err == nil && a.unchanged && l.good == nil {
 		err = errors.New("says that nothing has changed, but was not told since when")
 	}
@@ -172,16 +177,16 @@ func (l *pollLoop) look(ctx context.Context, asked []syncAsk) {
 		if ctx.Err() == nil && limited.Err() != nil {
 			err = fmt.Errorf("no whole answer within %v", l.cfg.limit)
 		}
-		l.fault, l.next = err.Error(), l.taken.Add(l.backoff.fail(a.retryAfter))
+		l.fault, l.next = err.Error(), now.Add(l.backoff.fail(a.retryAfter))
 		return
 	}
-	l.fault, l.live = "", true
-	l.next = l.taken.Add(l.backoff.succeed(a.retryAfter))
+	l.fault, l.live, l.heard = "", true, now
+	l.next = now.Add(l.backoff.succeed(a.retryAfter))
 	if a.note != "" {
 		l.log.Info("source says", "note", a.note)
 	}
 	if a.unchanged {
-		l.newest, l.held = l.good, ""
+		l.newest, l.held, l.confirmed = l.good, "", now
 		return
 	}
 	l.take(a, slices.ContainsFunc(asked, func(ask syncAsk) bool { return ask.req.AllowRemoval }))
@@ -197,19 +202,24 @@ func (l *pollLoop) take(a answer, allowed bool) {
 	if l.held = l.guard(a, allowed); l.held != "" {
 		return
 	}
-	l.good, l.mark = l.newest, a.mark
-	l.set = goodSet{Place: l.cfg.place, Revision: l.good.unit.Revision, Mark: a.mark}
+	l.good, l.mark, l.confirmed, l.lost, l.known = l.newest, a.mark, l.heard, "", nil
+	l.set = goodSet{
+		Place: l.cfg.place, Revision: l.good.unit.Revision, Mark: a.mark,
+		Pods: fullNames(l.good.pods), Taken: l.heard,
+	}
 	for _, f := range a.files {
 		l.set.Units = append(l.set.Units, newGoodUnit(f.Name, f.Data))
 	}
 }
 
-// guard says why the newest version must not be put in force.
+// guard says why the newest version must not be put in force. Where nothing is, it
+// is compared with what is known of the last good set: its pods may be running.
 func (l *pollLoop) guard(a answer, allowed bool) string {
-	if l.good == nil {
-		return ""
+	inForce := l.known
+	if l.good != nil {
+		inForce = fullNames(l.good.pods)
 	}
-	held := heldRemoval(l.good.pods, l.newest.pods, l.cfg.maxRemoval)
+	held := heldRemoval(inForce, l.newest.pods, l.cfg.maxRemoval)
 	why := a.allow
 	switch {
 	case held == "":
@@ -258,23 +268,35 @@ func revisionOf(a answer, sum digest) string {
 func (l *pollLoop) snapshot() Snapshot {
 	s := Snapshot{
 		Source: l.cfg.name, Kind: l.cfg.kind, Place: l.cfg.place, Live: l.live, Attempted: l.attempted,
-		Held: l.held, Taken: l.taken, NextPoll: l.next,
+		Held: l.held, Taken: l.confirmed, Heard: l.heard, NextPoll: l.next,
 	}
 	if l.newest != nil {
-		u := l.newest.unit
-		u.Revision = ""
-		if l.good != nil {
-			u.Revision = l.good.unit.Revision
+		u := l.unit(l.newest)
+		if l.fault != "" && l.cfg.body && l.good != nil {
+			u = l.unit(l.good) // what the URL said before is not what it says now
 		}
 		s.Units, s.Revision = []Unit{u}, u.Revision
 	}
 	if l.good != nil {
 		s.Pods, s.Objects = slices.Clone(l.good.pods), slices.Clone(l.good.objects)
 	}
-	if l.fault != "" {
-		s.Faults = []manifests.Fault{{Place: manifests.Place{Unit: l.cfg.place}, Message: l.fault}}
+	for _, fault := range []string{l.fault, l.lost} {
+		if fault != "" {
+			s.Faults = append(s.Faults, manifests.Fault{Place: manifests.Place{Unit: l.cfg.place}, Message: fault})
+		}
 	}
 	return s
+}
+
+// unit is the unit as it is shown: the faults are those of a version, the revision
+// is the one in force.
+func (l *pollLoop) unit(v *version) Unit {
+	u := v.unit
+	u.Newest, u.Revision = u.Revision, ""
+	if l.good != nil {
+		u.Revision = l.good.unit.Revision
+	}
+	return u
 }
 
 // tell logs what is new. The log knows a version by the revision under which its
@@ -283,16 +305,28 @@ func (l *pollLoop) tell(s Snapshot) {
 	if l.good != nil && (l.good.sum != l.told || l.toldAs == "") {
 		l.told, l.toldAs = l.good.sum, l.good.unit.Revision
 	}
+	if l.newest != nil {
+		s.Units = []Unit{l.unit(l.newest)}
+	}
 	if len(s.Units) > 0 && l.good != nil {
-		s.Units = []Unit{s.Units[0]}
 		s.Units[0].Revision = l.toldAs
 	}
 	l.journal.tell(s)
 }
 
-// save hands the set in force to the saver if what is on disk is another.
+// save hands the set in force to the saver if what is on disk is another, or
+// nothing any more.
 func (l *pollLoop) save() {
-	if l.saver == nil || l.good == nil || l.set.same(l.saved) {
+	if l.saver == nil || l.good == nil {
+		return
+	}
+	if time.Since(l.checked) >= goodCheck {
+		l.checked = time.Now()
+		if l.saver.store.gone() {
+			l.saved, l.savedAt = goodSet{}, time.Time{}
+		}
+	}
+	if l.set.same(l.saved) {
 		return
 	}
 	if l.set.sameUnits(l.saved) && time.Since(l.savedAt) < revisionSave && !l.savedAt.IsZero() {

@@ -553,14 +553,19 @@ func TestDamagedLastGood(t *testing.T) {
 				tt.damage(t, filepath.Join(r.cfg.dir, "lastgood"))
 				r.place.says(answer{}, errRefused)
 				r.start()
-				if s := r.first(); len(s.Pods)+len(s.Units) > 0 || s.Live {
+				if s := r.first(); len(s.Pods)+len(s.Units) > 0 || s.Live || !placeFaulty("last good set is lost")(s) {
 					t.Errorf("first: %s", describe(s))
+				}
+				if s := r.after(0); len(s.Faults) != 2 {
+					t.Errorf("refused: %v", s.Faults)
 				}
 				if n := r.log.count("last good set is lost"); n != 1 || r.place.marks[len(r.place.marks)-1] != nil {
 					t.Errorf("told %d times, asked with %v:\n%s", n, r.place.marks, r.log)
 				}
 				r.place.says(two, nil)
-				r.after(lastBackoff)
+				if s := r.after(lastBackoff); !healthy(s) || !s.Live {
+					t.Errorf("back: %s", describe(s))
+				}
 				r.restart()
 				if s := r.first(); !pods("lamp-n1", "kiln-n1").exactly(s) {
 					t.Errorf("not whole after the next save: %s", describe(s))

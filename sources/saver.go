@@ -14,6 +14,9 @@ const saveRetry = 20 * time.Second
 // that is cut short leaves the set before.
 const saveGrace = 500 * time.Millisecond
 
+// goodCheck is how often it is made sure that the last good set is still there.
+const goodCheck = 3 * time.Minute
+
 // saver writes last good sets beside the source's loop, which must not wait for
 // a slow disk. The newest set wins.
 type saver struct {

@@ -14,7 +14,7 @@ import (
 func (c *catalog) snapshot(now time.Time) Snapshot {
 	s := Snapshot{
 		Source: c.reader.source, Kind: c.reader.kind, Place: c.place,
-		Live: c.answered, Attempted: c.tried, Taken: now,
+		Live: c.answered, Attempted: c.tried, Taken: c.heard,
 		Pods: make([]Pod, 0, c.pods), Objects: make([]Object, 0, c.objects), Units: make([]Unit, 0, len(c.entries)),
 	}
 	moved, sum, known := c.moved(), sha256.New(), c.listed
@@ -35,8 +35,15 @@ func (c *catalog) snapshot(now time.Time) Snapshot {
 	if known {
 		s.Revision = digest(sum.Sum(nil)).revision()
 	}
+	if c.answered && c.fault == "" {
+		s.Taken = now
+	}
+	s.Heard = s.Taken
 	if c.fault != "" {
 		s.Faults = []manifests.Fault{{Place: manifests.Place{Unit: c.place}, Message: c.fault}}
+	}
+	if c.lost != "" && !c.answered {
+		s.Faults = append(s.Faults, manifests.Fault{Place: manifests.Place{Unit: c.place}, Message: c.lost})
 	}
 	return s
 }

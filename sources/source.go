@@ -76,8 +76,13 @@ type Snapshot struct {
 	Units []Unit
 	// Faults of the place itself (folder gone, server refused); a unit's own are in it.
 	Faults []manifests.Fault
-	// Taken is when the source came to know this state.
+	// Taken is when the place last confirmed the state in force, by an answer that
+	// says the same too; of a set that is not Live, when it was put in force. Zero
+	// when that is not known.
 	Taken time.Time
+	// Heard is when the place last answered without a fault of its own, whatever it
+	// said; of a set that is not Live as Taken.
+	Heard time.Time
 	// NextPoll is when the source will look again by itself.
 	NextPoll time.Time
 }
@@ -87,6 +92,9 @@ type Unit struct {
 	Name string // path or URL as shown to users
 	// Revision is the content hash (sha256:<12 hex>) or commit of the version in force.
 	Revision string
+	// Newest is the revision of the newest version, of which the faults are. Only
+	// units that are a source's whole set have it.
+	Newest string
 	// Faults of the newest version. When there are any, the version in force is
 	// the last good one (Revision names it; "" if there is none).
 	Faults []manifests.Fault

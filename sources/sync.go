@@ -34,7 +34,7 @@ func (s Snapshot) trouble() error {
 		all = append(all, f)
 	}
 	for _, u := range s.Units {
-		for _, f := range u.Faults {
+		for _, f := range u.Problems() {
 			all = append(all, f)
 		}
 	}

@@ -3,6 +3,8 @@ package sources
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -52,6 +54,28 @@ type digest [sha256.Size]byte
 
 // revision names content by the first 12 hex digits of its digest.
 func (d digest) revision() string { return "sha256:" + hex.EncodeToString(d[:6]) }
+
+// Problems are the unit's faults, which say of what revision they are where it is
+// not plain from the place.
+func (u Unit) Problems() []manifests.Fault {
+	if u.Newest == "" {
+		return u.Faults
+	}
+	all := slices.Clone(u.Faults)
+	for i := range all {
+		all[i].Message += " (at " + shortRevision(u.Newest) + ")"
+	}
+	return all
+}
+
+// shortRevision is a revision as people name it: a commit by its first digits.
+func shortRevision(revision string) string {
+	const commit, shown = 40, 7
+	if len(revision) >= commit && strings.Trim(revision, "0123456789abcdef") == "" {
+		return revision[:shown]
+	}
+	return revision
+}
 
 func (v *version) faulty() bool { return len(v.unit.Faults) > 0 }
 

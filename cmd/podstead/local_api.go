@@ -122,7 +122,7 @@ func sourceViewOf(s sources.Status) api.Source {
 		v.Objects = append(v.Objects, api.Object{Kind: ref.Kind, Name: ref.Namespace + "/" + ref.Name, Place: o.Place.String()})
 	}
 	for _, u := range s.Units {
-		unit := api.Unit{Name: u.Name, Revision: u.Revision, Faults: faultViews(u.Faults), Warnings: faultViews(u.Warnings)}
+		unit := api.Unit{Name: u.Name, Revision: u.Revision, Faults: faultViews(u.Problems()), Warnings: faultViews(u.Warnings)}
 		for _, k := range u.Skipped {
 			unit.Skipped = append(unit.Skipped, api.Skipped{Place: k.Place.String(), Kind: k.Kind, Name: k.Name, Reason: k.Reason})
 		}

@@ -22,7 +22,7 @@ func plightOf(s sources.Snapshot) plight {
 		all = append(all, f.Error())
 	}
 	for _, u := range s.Units {
-		for _, f := range u.Faults {
+		for _, f := range u.Problems() {
 			all = append(all, f.Error())
 		}
 	}
@@ -58,8 +58,8 @@ func (p plight) since(before plight, revision string) []sourceEvent {
 	return news
 }
 
-// plights tells by events, once per change, what is wrong with sources. One
-// goroutine uses it: the merger's.
+// plights tells by events, once per change, what is wrong with sources, which log
+// it themselves. One goroutine uses it: the merger's.
 type plights struct {
 	recorder *events.Recorder
 	known    map[string]plight
@@ -73,7 +73,7 @@ func (p *plights) hear(s sources.Snapshot) {
 		return
 	}
 	for _, e := range now.since(p.known[s.Source], s.Revision) {
-		p.recorder.Event(events.Source(s.Source), e.kind, e.reason, e.message)
+		p.recorder.Note(events.Source(s.Source), e.kind, e.reason, e.message)
 	}
 	p.known[s.Source] = now
 }
