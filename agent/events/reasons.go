@@ -42,7 +42,7 @@ const (
 	ConfigurationTaken = "ConfigurationTaken"
 	ConfigurationFault = "ConfigurationFault"
 	// SourcesGone is told before sources that are configured no more are given up.
-	SourcesGone = "SourcesGone"
-	ContainerGCFailed  = "ContainerGCFailed"
-	ImageGCFailed      = "ImageGCFailed"
+	SourcesGone       = "SourcesGone"
+	ContainerGCFailed = "ContainerGCFailed"
+	ImageGCFailed     = "ImageGCFailed"
 )

@@ -71,6 +71,11 @@ func (r *Recorder) Event(about v1.ObjectReference, eventType, reason, message st
 	}
 }
 
+// Note is Event for what whoever tells it has logged already.
+func (r *Recorder) Note(about v1.ObjectReference, eventType, reason, message string) {
+	r.record(key{about: about, eventType: eventType, reason: reason, message: cut(message)})
+}
+
 // record counts the event and reports whether it is new.
 func (r *Recorder) record(k key) bool {
 	now := metav1.NewTime(r.cfg.Clock())

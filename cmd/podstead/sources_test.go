@@ -533,6 +533,11 @@ func TestPodsOfARepositoryAreHeldToEdge(t *testing.T) {
 			t.Errorf("%d, not told: %s\n%s", code, part, out)
 		}
 	}
+	// The event tells what the source itself has logged.
+	if _, out, _ := b.command("get", "events", "fleet"); !strings.Contains(out, "SourceFault") || strings.Contains(b.log.String(), "SourceFault") ||
+		strings.Count(b.log.String(), "violates policy edge") != 1 {
+		t.Errorf("logged:\n%s\nevents:\n%s", b.log.String(), out)
+	}
 }
 
 func TestHowASourcesPlightIsTold(t *testing.T) {
