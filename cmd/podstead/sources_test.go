@@ -409,8 +409,8 @@ func TestARemovalOfAFolderNeedsNoLeave(t *testing.T) {
 func TestPlacesInARepository(t *testing.T) {
 	b, r := newBench(t), newRepository(t)
 	b.drop("one.yaml", manifest("one", ""))
-	commit := r.push("pods/one.yaml", "# first\n"+manifest("one", ""))
-	commit = r.push("pods/two.yaml", manifest("two", ""))
+	r.push("pods/one.yaml", "# first\n"+manifest("one", ""))
+	commit := r.push("pods/two.yaml", manifest("two", ""))
 	b.configure(listed(b.folderSource("local"), r.source("fleet")))
 	b.cfg.OnceOutput = "json"
 	code, out := b.once()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 
@@ -46,17 +47,16 @@ func (c *checked) configuration(path string, data []byte) {
 
 // each are the errors that were joined.
 func each(err error) []error {
-	switch e := err.(type) {
-	case nil:
+	var joined interface{ Unwrap() []error }
+	switch {
+	case err == nil:
 		return nil
-	case *configError:
-		return each(e.err)
-	case interface{ Unwrap() []error }:
-		var all []error
-		for _, inner := range e.Unwrap() {
-			all = append(all, each(inner)...)
-		}
-		return all
+	case !errors.As(err, &joined):
+		return []error{err}
 	}
-	return []error{err}
+	var all []error
+	for _, inner := range joined.Unwrap() {
+		all = append(all, each(inner)...)
+	}
+	return all
 }
