@@ -49,18 +49,20 @@ type disk interface {
 // container sees it, and what is there is compared byte by byte.
 type writer struct {
 	root *os.Root
-	disk disk // root, but in tests
+	disk disk  // root, but in tests
+	room *room // nil where what is written has place enough
 }
 
 // writeVolume makes the files of a directory those of a payload. It reads what
-// is there, and writes only if that differs in names, bytes or modes.
-func writeVolume(dir string, files payload) error {
+// is there, and writes only if that differs in names, bytes or modes, and if there
+// is room for it.
+func writeVolume(dir string, files payload, space *room) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	if err := (writer{root, root}).write(files); err != nil {
+	if err := (writer{root, root, space}).write(files); err != nil {
 		return fmt.Errorf("write files in %s: %w", dir, err)
 	}
 	return nil
@@ -138,6 +140,13 @@ func (w writer) same(name string, info fs.FileInfo, want file) bool {
 // replace makes a new directory and lets it count. What it made is returned with
 // an error too.
 func (w writer) replace(tree map[string]file, tops map[string]bool) (fresh string, err error) {
+	if w.room != nil {
+		release, err := w.room.reserve(w.root.Name(), tree)
+		if err != nil {
+			return "", err
+		}
+		defer release()
+	}
 	if fresh, err = w.freshDir(); err != nil {
 		return "", err
 	}

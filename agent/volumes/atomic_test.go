@@ -87,7 +87,7 @@ func writeSteps(t *testing.T, dir string, files payload, steps int) (int, error)
 	}
 	defer root.Close()
 	m := &mortal{Root: root, left: steps + 1}
-	err = writer{root, m}.write(files)
+	err = writer{root: root, disk: m}.write(files)
 	return m.steps, err
 }
 
@@ -194,7 +194,7 @@ func cutShort(t *testing.T, before, now payload, steps int) (done bool) {
 	dir, old := t.TempDir(), payload{}
 	if before != nil {
 		old = before
-		if err := writeVolume(dir, before); err != nil {
+		if err := writeVolume(dir, before, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -206,7 +206,7 @@ func cutShort(t *testing.T, before, now payload, steps int) (done bool) {
 	if steps%2 == 1 { // the objects may be the old ones again
 		end = old
 	}
-	if err := writeVolume(dir, end); err != nil {
+	if err := writeVolume(dir, end, nil); err != nil {
 		t.Fatal(err)
 	}
 	tidy(t, dir, end)
@@ -226,7 +226,7 @@ func oldOrNew(t *testing.T, dir string, old, now payload) {
 func TestWriteOfTheSameDoesNothing(t *testing.T) {
 	dir := t.TempDir()
 	files := of(map[string]string{"a": "1", "b/c": "2"})
-	if err := writeVolume(dir, files); err != nil {
+	if err := writeVolume(dir, files, nil); err != nil {
 		t.Fatal(err)
 	}
 	if steps, err := writeSteps(t, dir, files, 100); steps != 0 || err != nil {
@@ -264,13 +264,13 @@ func TestWriteHeals(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := writeVolume(dir, files); err != nil {
+			if err := writeVolume(dir, files, nil); err != nil {
 				t.Fatal(err)
 			}
 			if err := test.spoil(dir); err != nil {
 				t.Fatal(err)
 			}
-			if err := writeVolume(dir, files); err != nil {
+			if err := writeVolume(dir, files, nil); err != nil {
 				t.Fatal(err)
 			}
 			tidy(t, dir, files)
@@ -281,14 +281,14 @@ func TestWriteHeals(t *testing.T) {
 func TestWriteStopsAtWhatIsNotItsOwn(t *testing.T) {
 	dir := t.TempDir()
 	old := of(map[string]string{"b": "2"})
-	if err := writeVolume(dir, old); err != nil {
+	if err := writeVolume(dir, old, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Mkdir(dir+"/a", 0o700); err != nil {
 		t.Fatal(err)
 	}
 	write(t, dir+"/a/precious")
-	if err := writeVolume(dir, of(map[string]string{"a": "1"})); !errors.Is(err, fs.ErrExist) {
+	if err := writeVolume(dir, of(map[string]string{"a": "1"}), nil); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("error = %v", err)
 	}
 	there(t, dir+"/a/precious")
@@ -299,7 +299,7 @@ func TestModesHoldWhateverTheUmask(t *testing.T) {
 	defer unix.Umask(unix.Umask(0o077))
 	dir := t.TempDir()
 	files := payload{"open": {nil, 0o777}, "closed": {nil, 0o400}, "d/odd": {nil, 0o462}}
-	if err := writeVolume(dir, files); err != nil {
+	if err := writeVolume(dir, files, nil); err != nil {
 		t.Fatal(err)
 	}
 	for name, f := range files {
@@ -328,7 +328,7 @@ func TestReadersSeeWholeSets(t *testing.T) {
 		}
 		return of(texts)
 	}
-	if err := writeVolume(dir, set(0)); err != nil {
+	if err := writeVolume(dir, set(0), nil); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan struct{})
@@ -350,7 +350,7 @@ func TestReadersSeeWholeSets(t *testing.T) {
 		})
 	}
 	for n := 1; n <= sets; n++ {
-		if err := writeVolume(dir, set(n)); err != nil {
+		if err := writeVolume(dir, set(n), nil); err != nil {
 			t.Error(err)
 		}
 	}
@@ -426,7 +426,7 @@ func TestPathsStayInTheVolume(t *testing.T) {
 			}
 		})
 	}
-	err := writeVolume(t.TempDir(), of(map[string]string{"a": "1", "a/b/c": "2"}))
+	err := writeVolume(t.TempDir(), of(map[string]string{"a": "1", "a/b/c": "2"}), nil)
 	if err == nil || !strings.HasSuffix(err.Error(), `path "a/b/c" lies in "a", which is a file`) {
 		t.Errorf("error = %v", err)
 	}

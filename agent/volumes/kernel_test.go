@@ -153,6 +153,7 @@ func TestKernelNoRoomForAChange(t *testing.T) {
 		t.Errorf("tmpfs is in memory: %v, %v", memory, err)
 	}
 	v := New(Config{Root: t.TempDir(), Run: run})
+	v.room.stat = memoryOf(0, 0, 0, 0) // the kernel is to say it
 	req := known(secretVolume("login", nil))
 	paths, _, err := v.SetUp(t.Context(), req)
 	if err != nil {
@@ -168,6 +169,10 @@ func TestKernelNoRoomForAChange(t *testing.T) {
 	}
 	if got := seen(t, paths["v"]); !reflect.DeepEqual(got, old) {
 		t.Errorf("the volume holds %v, want %v", got, old)
+	}
+	v.room.stat = statMemory
+	if _, _, err = v.SetUp(t.Context(), req); !errors.As(err, &fault) || !fault.Stale || !strings.Contains(err.Error(), "no room in memory") {
+		t.Errorf("error = %v, want one of no room, and stale", err)
 	}
 	req.Secrets = small
 	if _, _, err := v.SetUp(t.Context(), req); err != nil {

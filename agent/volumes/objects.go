@@ -77,7 +77,10 @@ func (v *Volumes) writeObjects(req Request, volume *v1.Volume, dir string) error
 	if err != nil {
 		return err
 	}
-	return writeVolume(dir, files)
+	if volume.ConfigMap != nil {
+		return writeVolume(dir, files, nil)
+	}
+	return writeVolume(dir, files, &v.room)
 }
 
 // makeRunDir makes a directory below Run, of which nobody but root sees anything.
@@ -104,7 +107,7 @@ func inMemory(dir string) (bool, error) {
 	if err := unix.Statfs(dir, &stat); err != nil {
 		return false, fmt.Errorf("look up the file system of %s: %w", dir, err)
 	}
-	return stat.Type == unix.TMPFS_MAGIC || stat.Type == unix.RAMFS_MAGIC, nil
+	return isMemory(stat), nil
 }
 
 // makeDir makes a directory with its mode, whatever the umask and whenever the

@@ -70,6 +70,7 @@ func (e *Error) Unwrap() error { return e.Err }
 type Volumes struct {
 	cfg    Config
 	onDisk sync.Once // told that Run is not in memory
+	room   room      // in Run
 }
 
 // New returns Volumes over a root directory; it touches nothing.
@@ -80,7 +81,7 @@ func New(cfg Config) *Volumes {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Volumes{cfg: cfg}
+	return &Volumes{cfg: cfg, room: room{stat: statMemory}}
 }
 
 // SetUp makes every volume that some container of the pod mounts and returns
