@@ -302,3 +302,34 @@ func TestConfigureRefusesAsAWhole(t *testing.T) {
 		t.Error("a merger that has stopped was configured")
 	}
 }
+
+// All is settled once every configured source has answered and nothing is left of
+// the others; that is told once for each configuration.
+func TestSettledIsToldOncePerConfiguration(t *testing.T) {
+	r := startMerger(t, "file", "git")
+	settled := func(want int32) {
+		t.Helper()
+		r.silent()
+		if got := r.settled.Load(); got != want {
+			t.Errorf("settled was told %d times, want %d", got, want)
+		}
+	}
+	r.send(wants("file", "lamp=1"))
+	r.receive("ADD lamp=1 file@lamp.yaml")
+	settled(0)
+	r.send(notLive(wants("git", "kiln=1")))
+	r.receive("ADD kiln=1 git@kiln.yaml")
+	settled(0)
+	r.send(wants("git", "kiln=1"))
+	r.receive()
+	settled(1)
+	r.send(wants("git", "kiln=2"))
+	r.receive("REMOVE kiln=1 git@kiln.yaml", "ADD kiln=2 git@kiln.yaml")
+	settled(1)
+	r.configure(members([]string{"file", "web"})...)
+	r.receiveOrder("file web")
+	settled(1) // git is retired, and web has not answered
+	r.send(wants("web", "kiln=2"))
+	r.receive("UPDATE kiln=2 web@kiln.yaml")
+	settled(2)
+}

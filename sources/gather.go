@@ -23,6 +23,8 @@ type Spec struct {
 
 // GathererConfig is what a Gatherer needs.
 type GathererConfig struct {
+	// Dir has a folder for each source's state, named like it; "" for none.
+	Dir    string
 	Logger *slog.Logger
 }
 
@@ -30,10 +32,12 @@ type GathererConfig struct {
 // methods are safe for concurrent use, and can be called before Run.
 type Gatherer struct {
 	log *slog.Logger
+	dir string
 	// wanted has one element, the sources that are to run, which is taken out by
 	// whoever replaces it. The list itself is never changed.
 	wanted  chan []*gathered
 	changed chan struct{} // capacity 1: there is a new list
+	sweeps  chan struct{} // capacity 1: a sweep is owed
 	stopped chan struct{}
 }
 
@@ -50,6 +54,8 @@ type gathered struct {
 func NewGatherer(cfg GathererConfig) *Gatherer {
 	g := &Gatherer{
 		log:     cfg.Logger,
+		dir:     cfg.Dir,
+		sweeps:  make(chan struct{}, 1),
 		wanted:  make(chan []*gathered, 1),
 		changed: make(chan struct{}, 1),
 		stopped: make(chan struct{}),

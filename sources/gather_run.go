@@ -2,7 +2,11 @@ package sources
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 )
 
 // courses is what Run knows of the sources that it started.
@@ -40,6 +44,8 @@ func (g *Gatherer) Run(ctx context.Context, out chan<- Snapshot) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-g.changed:
+		case <-g.sweeps:
+			g.sweep(c)
 		case e := <-c.ends:
 			if told := c.forget(e); !told && e.err != nil {
 				return fmt.Errorf("source %s: %w", e.one.spec.Name, e.err)
@@ -68,6 +74,39 @@ func (g *Gatherer) arrange(ctx context.Context, c courses, out chan<- Snapshot) 
 		ctx, stop := context.WithCancel(ctx)
 		c.running[one] = stop
 		go func() { c.ends <- end{one, one.run(ctx, out)} }()
+	}
+}
+
+// Sweep has Run take away the state of sources that are configured no more: last
+// good sets, in which there may be Secrets, and what was fetched. It returns at
+// once. The time for it is when nothing of such a source is left.
+func (g *Gatherer) Sweep() {
+	select {
+	case g.sweeps <- struct{}{}:
+	default: // one is owed already
+	}
+}
+
+// sweep runs between two arrangements, so that no source starts meanwhile.
+func (g *Gatherer) sweep(c courses) {
+	if g.dir == "" {
+		return
+	}
+	entries, err := os.ReadDir(g.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		g.log.Warn("state of former sources is not removed", "err", err)
+	}
+	list := g.list()
+	for _, entry := range entries {
+		name := entry.Name()
+		if named(list, name) != nil || c.ending[name] != nil {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(g.dir, name)); err != nil {
+			g.log.Warn("state of a former source is not removed", "source", name, "err", err)
+			continue
+		}
+		g.log.Info("state of a source that is configured no more is removed", "source", name)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -81,6 +83,7 @@ func (a *actor) note(what string) { a.life.note(a.name + "=" + a.says + " " + wh
 type stage struct {
 	t        *testing.T
 	log      *logBook
+	dir      string
 	gatherer *Gatherer
 	out      chan Snapshot
 	stop     context.CancelFunc
@@ -97,10 +100,11 @@ func onStage(t *testing.T, act func(t *testing.T, s *stage)) {
 		log := &logBook{}
 		ctx, cancel := context.WithCancel(context.Background())
 		s := &stage{
-			t: t, log: log, gatherer: NewGatherer(GathererConfig{Logger: log.logger()}),
+			t: t, log: log, dir: t.TempDir(),
 			out: make(chan Snapshot), stop: cancel, ended: make(chan error, 1),
 			answer: func(SyncRequest) error { return nil },
 		}
+		s.gatherer = NewGatherer(GathererConfig{Dir: s.dir, Logger: log.logger()})
 		go func() { s.ended <- s.gatherer.Run(ctx, s.out) }()
 		act(t, s)
 		cancel()
@@ -251,6 +255,49 @@ func TestSuccessorWaitsForItsPredecessor(t *testing.T) {
 		<-time.After(2 * time.Minute)
 		s.wantLife("git=1 is through", "git=3 runs")
 		s.wantHeard("file=1", "git=3")
+	})
+}
+
+// What is on disk of a source goes when the word for it comes, and not while a
+// source of that name runs or has not come to its end.
+func TestSweepTakesWhatIsNobodysAnyMore(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		s.farewell = time.Minute
+		for _, name := range []string{"file", "git", "web"} {
+			secret := filepath.Join(s.dir, name, "lastgood", "units", "x")
+			if err := errors.Join(os.MkdirAll(filepath.Dir(secret), 0o700), os.WriteFile(secret, []byte("hunter2"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		left := func() string {
+			synctest.Wait()
+			entries, err := os.ReadDir(s.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, e := range entries {
+				names = append(names, e.Name())
+			}
+			return strings.Join(names, " ")
+		}
+		s.mustApply("file=1", "git=1")
+		if got := left(); got != "file git web" {
+			t.Errorf("left before any sweep: %s", got)
+		}
+		s.mustApply("file=1") // git is given its minute
+		s.gatherer.Sweep()
+		if got := left(); got != "file git" {
+			t.Errorf("left while git ends: %s", got)
+		}
+		<-time.After(2 * time.Minute)
+		s.gatherer.Sweep()
+		if got := left(); got != "file" {
+			t.Errorf("left at last: %s", got)
+		}
+		if s.log.count("configured no more is removed", "web") != 1 {
+			t.Errorf("no word of web:\n%s", s.log)
+		}
 	})
 }
 

@@ -178,6 +178,12 @@ func (l *ledger) unanswered(world map[string]said) (names []string) {
 	return names
 }
 
+// settled is true once the receiver knows what every configured source answers,
+// and nothing of any other is left.
+func (l *ledger) settled() bool {
+	return len(l.members) > 0 && len(l.retired) == 0 && l.complete(l.told)
+}
+
 func (l *ledger) worthTelling(o *offer) bool {
 	switch before, spoke := l.states[o.source]; {
 	case len(o.update.Changes) > 0:

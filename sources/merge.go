@@ -15,8 +15,12 @@ type MergerConfig struct {
 	Sources []Member
 	// Heard is told each snapshot when it is taken, by Run's goroutine; nil for
 	// nobody. It must not block.
-	Heard  func(Snapshot)
-	Logger *slog.Logger
+	Heard func(Snapshot)
+	// Settled is told once for each configuration, by Run's goroutine, when every
+	// source has answered and nothing is left of any other; nil for nobody. It
+	// must not block.
+	Settled func()
+	Logger  *slog.Logger
 }
 
 // Merger turns the snapshots of all sources into one stream of PodUpdates. One
@@ -24,6 +28,7 @@ type MergerConfig struct {
 type Merger struct {
 	members []Member
 	heard   func(Snapshot)
+	settled func()
 	log     *slog.Logger
 	asks    chan chan<- []Status
 	configs chan reconfiguration
@@ -41,9 +46,13 @@ func NewMerger(cfg MergerConfig) *Merger {
 	if cfg.Heard == nil {
 		cfg.Heard = func(Snapshot) {}
 	}
+	if cfg.Settled == nil {
+		cfg.Settled = func() {}
+	}
 	return &Merger{
 		members: cfg.Sources,
 		heard:   cfg.Heard,
+		settled: cfg.Settled,
 		log:     cfg.Logger,
 		asks:    make(chan chan<- []Status),
 		configs: make(chan reconfiguration),
@@ -59,9 +68,14 @@ func (m *Merger) Run(ctx context.Context, in <-chan Snapshot, out chan<- PodUpda
 	defer close(m.stopped)
 	defer close(out)
 	known := newLedger(m.members)
+	settled := false
 	for {
 		offer, told := known.next()
 		m.report(told)
+		if !settled && known.settled() {
+			settled = true
+			m.settled()
+		}
 		if offer == nil && in == nil {
 			return nil
 		}
@@ -86,6 +100,7 @@ func (m *Merger) Run(ctx context.Context, in <-chan Snapshot, out chan<- PodUpda
 			reply <- known.statuses(time.Now())
 		case c := <-m.configs:
 			known.configure(c.members)
+			settled = false
 			m.log.Info("sources are configured anew", "order", names(known.members), "retired", names(known.retired))
 			close(c.done)
 		}

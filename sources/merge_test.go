@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,10 +43,12 @@ type running struct {
 	t      *testing.T
 	log    *logBook
 	merger *Merger
-	in     chan Snapshot
-	out    chan PodUpdate
-	stop   context.CancelFunc
-	ended  chan error
+	// settled counts how often that was told.
+	settled atomic.Int32
+	in      chan Snapshot
+	out     chan PodUpdate
+	stop    context.CancelFunc
+	ended   chan error
 }
 
 func startMerger(t *testing.T, order ...string) *running {
@@ -54,9 +57,9 @@ func startMerger(t *testing.T, order ...string) *running {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{
 		t: t, log: log, stop: cancel,
-		merger: NewMerger(MergerConfig{Sources: members(order), Logger: log.logger()}),
-		in:     make(chan Snapshot), out: make(chan PodUpdate), ended: make(chan error, 1),
+		in: make(chan Snapshot), out: make(chan PodUpdate), ended: make(chan error, 1),
 	}
+	r.merger = NewMerger(MergerConfig{Sources: members(order), Settled: func() { r.settled.Add(1) }, Logger: log.logger()})
 	go func() { r.ended <- r.merger.Run(ctx, r.in, r.out) }()
 	t.Cleanup(func() {
 		cancel()

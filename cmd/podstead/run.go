@@ -102,7 +102,7 @@ func assemble(ctx context.Context, cfg Config, id identity, out surroundings) (*
 	n := &node{
 		cfg: cfg, id: id, log: out.logger, started: time.Now(), store: status.NewStore(),
 		setup: newSetup(cfg, time.Now()), reload: out.reload, hangup: out.hangup,
-		gatherer: sources.NewGatherer(sources.GathererConfig{Logger: out.logger}),
+		gatherer: sources.NewGatherer(sources.GathererConfig{Dir: filepath.Join(cfg.RootDir, "sources"), Logger: out.logger}),
 		registry: prometheus.NewRegistry(),
 		recorder: events.New(events.Config{Node: id.Name, Logger: out.logger}),
 	}
@@ -115,7 +115,7 @@ func assemble(ctx context.Context, cfg Config, id identity, out surroundings) (*
 		return nil, &configError{err}
 	}
 	told := &plights{recorder: n.recorder, known: map[string]plight{}}
-	n.merger = sources.NewMerger(sources.MergerConfig{Sources: n.members(cfg), Heard: told.hear, Logger: n.log})
+	n.merger = sources.NewMerger(sources.MergerConfig{Sources: n.members(cfg), Heard: told.hear, Settled: n.gatherer.Sweep, Logger: n.log})
 	if n.hook, err = n.newWebhook(); err != nil {
 		return nil, err
 	}
