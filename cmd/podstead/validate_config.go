@@ -45,13 +45,16 @@ func (c *checked) configuration(path string, data []byte) {
 	}
 }
 
-// each are the errors that were joined.
+// each are the errors that were joined, unless whoever wraps them adds to them.
 func each(err error) []error {
-	var joined interface{ Unwrap() []error }
+	var joined interface {
+		error
+		Unwrap() []error
+	}
 	switch {
 	case err == nil:
 		return nil
-	case !errors.As(err, &joined):
+	case !errors.As(err, &joined) || joined.Error() != err.Error():
 		return []error{err}
 	}
 	var all []error

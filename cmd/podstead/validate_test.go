@@ -183,6 +183,10 @@ func TestValidateOfAConfiguration(t *testing.T) {
 			t.Errorf("%s: code %d\n%s", name, code, out)
 		}
 	}
+	up := write(t, dir, "up.yaml", documentHeader+"sources: [{name: fleet, git: {url: 'https://h/r', paths: [../up, ../off]}}]\n")
+	if code, out := validate(t, up); code != exitFailed || !strings.Contains(out, "source fleet:") {
+		t.Errorf("code %d\n%s", code, out)
+	}
 	foreign := write(t, dir, "foreign.yaml", "apiVersion: pkg.example/v1\nkind: Configuration\nmetadata: {name: x}\n")
 	if code, out := validate(t, foreign); code != 0 || !strings.Contains(out, "kind Configuration of pkg.example/v1 is not supported") {
 		t.Errorf("code %d\n%s", code, out)
