@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/podstead/podstead/sources"
@@ -22,11 +23,28 @@ func (c Config) nodePaths() []sources.NodePath {
 		all = append(all, sources.NodePath{Path: path, Use: "the engine's socket"})
 	}
 	for _, s := range c.sources() {
-		if s.File != nil {
-			all = append(all, sources.NodePath{Path: s.File.Path, Use: "the place of source " + s.Name})
+		if path := s.folder(); path != "" {
+			all = append(all, sources.NodePath{Path: path, Use: "the place of source " + s.Name})
 		}
 	}
 	return all
+}
+
+// folder is where on this machine the source reads; "" for elsewhere.
+func (s sourceSpec) folder() string {
+	switch {
+	case s.File != nil:
+		return s.File.Path
+	case s.Git == nil:
+		return ""
+	case strings.HasPrefix(s.Git.URL, "/"):
+		return s.Git.URL
+	}
+	u, err := url.Parse(s.Git.URL)
+	if err != nil || u.Scheme != "file" {
+		return ""
+	}
+	return u.Path
 }
 
 // guarded are the paths that no pod of the source may mount; nil for none.
