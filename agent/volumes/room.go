@@ -79,7 +79,7 @@ func statMemory(dir string) (all, free space, err error) {
 	if !isMemory(stat) {
 		return space{}, space{}, nil
 	}
-	size := uint64(stat.Bsize) //nolint:gosec,unconvert // never negative; of another type on other machines
+	size := uint64(stat.Bsize) //nolint:gosec // never negative
 	return space{stat.Blocks * size, stat.Files}, space{stat.Bavail * size, stat.Ffree}, nil
 }
 
