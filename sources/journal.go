@@ -38,12 +38,13 @@ func (j *journal) tell(s Snapshot) {
 }
 
 func (j *journal) tellPlace(s Snapshot) {
-	text := "source is in error, its pods stay as they are"
-	if s.Revision == "" {
-		text = "source is in error, nothing of it is known from before"
-	}
 	for _, f := range news(j.told.Faults, s.Faults) {
-		j.log.Warn(text, "place", f.Place.String(), "err", f.Message)
+		what := []any{"place", f.Place.String(), "err", f.Message}
+		if s.Revision == "" {
+			j.log.Warn("source is in error, nothing of it is known from before", what...)
+			continue
+		}
+		j.log.Warn("source is in error, its pods stay as they are", what...)
 	}
 	if s.Held != "" && s.Held != j.told.Held {
 		j.log.Warn("newer state is held, the pods stay as they are", "err", s.Held)
@@ -57,13 +58,13 @@ func (j *journal) tellPlace(s Snapshot) {
 // tellUnit logs a version only beside the first live snapshot: that one is told
 // in numbers.
 func (j *journal) tellUnit(before, now Unit) {
-	text := "manifest is at fault, its last good version stays"
-	if now.Revision == "" {
-		text = "manifest is at fault, nothing of it is known from before"
-	}
 	for _, f := range j.first(now.Name, "faults", news(before.Faults, now.Faults)) {
-		j.log.Warn(text, "place", f.Place.String(),
-			"field", f.Place.Field, "err", f.Message, "revision", cmp.Or(now.Newest, now.Revision))
+		what := []any{"place", f.Place.String(), "field", f.Place.Field, "err", f.Message, "revision", cmp.Or(now.Newest, now.Revision)}
+		if now.Revision == "" {
+			j.log.Warn("manifest is at fault, nothing of it is known from before", what...)
+			continue
+		}
+		j.log.Warn("manifest is at fault, its last good version stays", what...)
 	}
 	for _, f := range j.first(now.Name, "warnings", news(before.Warnings, now.Warnings)) {
 		j.log.Warn("manifest warning", "place", f.Place.String(), "field", f.Place.Field, "err", f.Message)

@@ -17,7 +17,7 @@ import (
 
 // Bounds of a pack, whatever is configured.
 const (
-	maxObjects = 2_000_000
+	maxObjects = 500_000
 	// maxObject is the size of an object that is held in memory: one that is
 	// read, or that others are told as differences from. What needs a larger one
 	// is left out of the index.
