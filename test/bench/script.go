@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/podstead/podstead/test/rig"
 )
 
@@ -252,11 +254,12 @@ func sweepBare(ctx context.Context, e *rig.Engine) error {
 	}
 	// Containers before the sandboxes whose namespaces they share.
 	slices.SortFunc(list, func(a, b rig.Box) int { return strings.Compare(b.Name(), a.Name()) })
-	var errs []error
+	var group errgroup.Group
+	group.SetLimit(callers())
 	for _, c := range list {
 		if strings.HasPrefix(c.Name(), "bench_") {
-			errs = append(errs, remove(ctx, e, c.ID))
+			group.Go(func() error { return remove(ctx, e, c.ID) })
 		}
 	}
-	return errors.Join(errs...)
+	return group.Wait()
 }
