@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -102,9 +103,11 @@ func (p *performance) startFailed(a plan.Action, err error) error {
 		p.acted = true
 		return errStop
 	}
-	if errors.Is(err, runtime.ErrCannotRun) {
+	if errors.Is(err, runtime.ErrCannotRun) && p.refused[a.Container] != a.ID {
 		// The attempt was made and failed: the engine shows it as an exit, to which
-		// the restart policy applies.
+		// the restart policy applies. If it does not, the same instance comes here
+		// again, by its ID, and waits like any failure.
+		p.refused[a.Container] = cmp.Or(a.ID, p.created[a.Container])
 		p.acted = true
 		p.failed[a.Container] = true
 		p.event(a.Container, v1.EventTypeWarning, events.ContainerFailed, "Error: "+err.Error())

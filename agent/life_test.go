@@ -450,3 +450,19 @@ func TestAPullIsGivenUpWhenNobodyWantsItAnyMore(t *testing.T) { // B152
 		w.wantRunning("a.2/POD", "a.2/c")
 	})
 }
+
+// An engine that will not start what it has made, and does not show that as an
+// end, is asked again after a while, not again and again.
+func TestRefusedStartsComeWithDelays(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.engine.Inject(runtimetest.Fault{Call: "StartContainer", Container: "c", Mode: runtimetest.Fail, Err: runtime.ErrCannotRun})
+		w.apply(pod("a", "1"))
+		w.advance(time.Minute)
+		if n := w.engine.Count("StartContainer"); n < 3 || n > 20 {
+			w.Errorf("%d tries in a minute", n)
+		}
+		w.engine.ClearFaults()
+		w.advance(20 * time.Second)
+		w.wantRunning("a.1/POD", "a.1/c")
+	})
+}

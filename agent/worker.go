@@ -58,6 +58,7 @@ type worker struct {
 	objects     map[string]plan.Objects   // as the plan was told in this round
 	failures    map[string]plan.Failure   // by container
 	stops       map[string]plan.Stop      // by container or sandbox ID
+	refused     map[string]string         // ID of the instance that the engine would not start, by container
 	grace       *time.Duration            // of the pod's end, once it has begun
 	backoff     map[string]time.Duration
 	held        map[string]plan.Moment // not before, by what failed
@@ -73,7 +74,7 @@ func newWorker(a *Agent, t *tenant, o order) *worker {
 	w := &worker{
 		agent: a, uid: t.uid, mail: newMailbox(), order: o,
 		log:      a.log.With("pod", t.name, "uid", t.uid),
-		failures: map[string]plan.Failure{}, stops: map[string]plan.Stop{},
+		failures: map[string]plan.Failure{}, stops: map[string]plan.Stop{}, refused: map[string]string{},
 		backoff: map[string]time.Duration{}, held: map[string]plan.Moment{}, told: map[string]string{},
 		changed: map[string][]string{},
 	}

@@ -15,6 +15,7 @@ import (
 
 // Refusals that this package deals with itself.
 var (
+	errMountGone   = errors.New("a mount's source is gone")
 	errNameTaken   = errors.New("container name is in use")
 	errNetworkGone = errors.New("network does not exist")
 	errOOMScore    = errors.New("oom score refused")
@@ -97,6 +98,7 @@ func phrases() []struct {
 		{"failed to join ipc namespace", runtime.ErrSandboxGone},
 		{"failed to join pid namespace", runtime.ErrSandboxGone},
 		{"namespace path: lstat /proc/", runtime.ErrSandboxGone},
+		{"bind source path does not exist", errMountGone},
 		{"is already in use by container", errNameTaken},
 		{"already in progress", errRemoving},
 		{"pool overlaps", errOverlap},

@@ -16,8 +16,14 @@ import (
 // discardStale removes what can never be started, because the engine was killed
 // between the container runtime's start of it and its own note thereof. The
 // engine knows nothing of the process that may run since; it would run twice.
+//
+// One whose mount has lost its source is removed as well: it can only start
+// when that is there again, and the next one is made with the volumes set up.
 func (m *Manager) discardStale(ctx context.Context, id string, refusal error) error {
-	if !errors.Is(refusal, errStale) {
+	switch {
+	case errors.Is(refusal, errMountGone):
+		return errors.Join(refusal, m.Remove(ctx, id))
+	case !errors.Is(refusal, errStale):
 		return refusal
 	}
 	ended, err := m.proc.endContainer(id)

@@ -50,6 +50,25 @@ func TestStartOfWhatWasLeftHalfStarted(t *testing.T) {
 	}
 }
 
+// A folder that was taken away from under a container that was made: it is made
+// anew, and has not run.
+func TestStartOfWhatHasLostAMount(t *testing.T) {
+	var removed string
+	m := newTestManager(t, &fakeAPI{
+		startFn: func(string) error {
+			return refusal{`invalid mount config for type "bind": bind source path does not exist: /run/x`, cerrdefs.ErrInvalidArgument}
+		},
+		removeFn: func(id string) error { removed = id; return nil },
+		inspectFn: func(id string) (container.InspectResponse, error) {
+			return holder(id, identity{pod: webContainer().Pod, container: "main", sandboxID: "s1"}, container.StateCreated), nil
+		},
+	})
+	err := m.StartContainer(t.Context(), "c0ffee")
+	if err == nil || errors.Is(err, runtime.ErrNotFound) || errors.Is(err, runtime.ErrCannotRun) || removed != "c0ffee" {
+		t.Errorf("removed %q, err %v", removed, err)
+	}
+}
+
 func TestContainersAreFoundByTheirCgroups(t *testing.T) {
 	for _, test := range []struct {
 		name, table string
