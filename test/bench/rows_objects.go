@@ -77,7 +77,7 @@ func measureObjects(ctx context.Context, l *lab) (result, error) {
 	defer web.close()
 	document := strings.Replace(gitDocument(server.url, ""), "sources:\n",
 		fmt.Sprintf("sources:\n- {name: web, interval: 1h, http: {url: %q}}\n", web.url), 1)
-	a, err := l.newAgent(agentConfig{name: "objects", document: document, flags: []string{"--max-pods", "250"}})
+	a, err := l.newAgent(agentConfig{name: "objects", socket: l.cfg.socket, document: document, flags: []string{"--max-pods", "250"}})
 	if err != nil {
 		return result{}, err
 	}
