@@ -1,13 +1,13 @@
 package sources
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/podstead/podstead/manifests"
@@ -69,16 +69,8 @@ func NewFile(cfg FileConfig) (*File, error) {
 	if cfg.Rescan < 0 {
 		errs = append(errs, fmt.Errorf("rescan %v is negative", cfg.Rescan))
 	}
-	switch cfg.UnsupportedKinds {
-	case UnsupportedWarn, UnsupportedStrict:
-	case "":
-		cfg.UnsupportedKinds = UnsupportedWarn
-	default:
-		errs = append(errs, fmt.Errorf("unsupportedKinds %q is neither %s nor %s", cfg.UnsupportedKinds, UnsupportedWarn, UnsupportedStrict))
-	}
-	if cfg.Policy != "" && !slices.Contains(policies(), cfg.Policy) {
-		errs = append(errs, fmt.Errorf("policy %q is none of %v", cfg.Policy, policies()))
-	}
+	errs = append(errs, cfg.UnsupportedKinds.check(), cfg.Policy.check())
+	cfg.UnsupportedKinds = cmp.Or(cfg.UnsupportedKinds, UnsupportedWarn)
 	path, err := filepath.Abs(cfg.Path)
 	if errs = append(errs, err); errors.Join(errs...) != nil {
 		return nil, fmt.Errorf("configure file source %s: %w", cfg.Name, errors.Join(errs...))

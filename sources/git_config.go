@@ -1,12 +1,12 @@
 package sources
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/podstead/podstead/manifests"
@@ -36,31 +36,14 @@ func (cfg GitConfig) check() (*gitSettings, error) {
 	errs = append(errs, err)
 	s.removal, err = parseMaxRemoval(cfg.MaxRemoval)
 	errs = append(errs, err)
-	errs = append(errs, s.checkKinds(), s.checkPolicy())
+	errs = append(errs, s.UnsupportedKinds.check(), s.Policy.check())
 	errs = append(errs, cfg.checkScope()...)
+	s.UnsupportedKinds = cmp.Or(s.UnsupportedKinds, UnsupportedWarn)
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("configure git source %s: %w", cfg.Name, err)
 	}
 	s.fillIn()
 	return s, nil
-}
-
-func (s *gitSettings) checkKinds() error {
-	switch s.UnsupportedKinds {
-	case UnsupportedWarn, UnsupportedStrict:
-	case "":
-		s.UnsupportedKinds = UnsupportedWarn
-	default:
-		return fmt.Errorf("unsupportedKinds %q is neither %s nor %s", s.UnsupportedKinds, UnsupportedWarn, UnsupportedStrict)
-	}
-	return nil
-}
-
-func (s *gitSettings) checkPolicy() error {
-	if s.Policy != "" && !slices.Contains(policies(), s.Policy) {
-		return fmt.Errorf("policy %q is none of %v", s.Policy, policies())
-	}
-	return nil
 }
 
 func (s *gitSettings) checkBounds() (errs []error) {

@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -29,11 +30,12 @@ func (cfg HTTPConfig) check() (*httpSettings, error) {
 		errs = append(errs, err)
 	}
 	s.removal, err = parseMaxRemoval(cfg.MaxRemoval)
-	errs = append(errs, err, s.checkKinds(), s.checkPolicy())
+	errs = append(errs, err, s.UnsupportedKinds.check(), s.Policy.check())
 	errs = append(errs, s.checkBounds()...)
 	errs = append(errs, checkHeaders(cfg.Headers)...)
 	s.Headers = canonical(cfg.Headers)
 	errs = append(errs, s.checkLogins()...)
+	s.UnsupportedKinds = cmp.Or(s.UnsupportedKinds, UnsupportedWarn)
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("configure http source %s: %w", cfg.Name, err)
 	}
@@ -64,24 +66,6 @@ func checkProxy(raw string) (*url.URL, error) {
 		return nil, errors.New("the proxy is no URL of http, https or socks5")
 	}
 	return u, nil
-}
-
-func (s *httpSettings) checkKinds() error {
-	switch s.UnsupportedKinds {
-	case UnsupportedWarn, UnsupportedStrict:
-	case "":
-		s.UnsupportedKinds = UnsupportedWarn
-	default:
-		return fmt.Errorf("unsupportedKinds %q is neither %s nor %s", s.UnsupportedKinds, UnsupportedWarn, UnsupportedStrict)
-	}
-	return nil
-}
-
-func (s *httpSettings) checkPolicy() error {
-	if s.Policy != "" && !slices.Contains(policies(), s.Policy) {
-		return fmt.Errorf("policy %q is none of %v", s.Policy, policies())
-	}
-	return nil
 }
 
 func (s *httpSettings) checkBounds() (errs []error) {

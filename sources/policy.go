@@ -34,6 +34,14 @@ func policies() []Policy {
 	return []Policy{PolicyPrivileged, PolicyEdge, PolicyBaseline, PolicyRestricted}
 }
 
+// check refuses what is no level; "" is the default of the source's kind.
+func (p Policy) check() error {
+	if p != "" && !slices.Contains(policies(), p) {
+		return fmt.Errorf("policy %q is none of %v", p, policies())
+	}
+	return nil
+}
+
 // PolicyCheck judges pods by one level, with Kubernetes' own checks in their
 // newest version. Safe for concurrent use.
 type PolicyCheck struct {

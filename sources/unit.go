@@ -3,6 +3,7 @@ package sources
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,6 +21,15 @@ const (
 	UnsupportedWarn   UnsupportedKinds = "warn"   // named once, the rest goes on (default)
 	UnsupportedStrict UnsupportedKinds = "strict" // a fault of the unit
 )
+
+// check refuses what is no policy; "" is the default.
+func (u UnsupportedKinds) check() error {
+	switch u {
+	case "", UnsupportedWarn, UnsupportedStrict:
+		return nil
+	}
+	return fmt.Errorf("unsupportedKinds %q is neither %s nor %s", u, UnsupportedWarn, UnsupportedStrict)
+}
 
 // unitReader turns the bytes of one unit into what they mean on this node.
 type unitReader struct {
