@@ -1,33 +1,20 @@
 package sources
 
 import (
-	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
 
 // gitRig is a running git source, its repository, and what a receiver learned.
-// Looks happen when the test asks for them.
 type gitRig struct {
-	t      *testing.T
-	bare   string
-	work   string
-	cfg    GitConfig
-	log    *logBook
-	source *Git
-	stop   func()
-
-	out     chan Snapshot
-	fresh   bool // the look of the start has not been asked for
-	last    Snapshot
-	ledger  *ledger
-	changes []string
+	listener
+	bare string
+	work string
+	cfg  GitConfig
 }
 
 func newGitRig(t *testing.T) *gitRig {
@@ -36,7 +23,7 @@ func newGitRig(t *testing.T) *gitRig {
 		t.Skip("the git program is not installed, which plays the server")
 	}
 	root := t.TempDir()
-	r := &gitRig{t: t, log: &logBook{}, bare: filepath.Join(root, "fleet.git"), work: filepath.Join(root, "work")}
+	r := &gitRig{listener: listener{t: t, log: &logBook{}}, bare: filepath.Join(root, "fleet.git"), work: filepath.Join(root, "work")}
 	r.git(root, "init", "-q", "--bare", "--initial-branch=main", r.bare)
 	r.git(root, "init", "-q", "--initial-branch=main", r.work)
 	r.git(r.work, "remote", "add", "origin", r.bare)
@@ -87,52 +74,8 @@ func (r *gitRig) start() *gitRig {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.source, r.changes, r.ledger, r.out = source, nil, newLedger([]Member{{Name: "fleet"}}), make(chan Snapshot)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- source.Run(ctx, r.out) }()
-	r.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			r.t.Errorf("Run returned %v", err)
-		}
-	})
-	r.t.Cleanup(r.stop)
-	r.take(<-r.out)
-	r.take(<-r.out)
-	r.fresh = true
+	r.listen(source)
 	return r
-}
-
-func (r *gitRig) take(s Snapshot) {
-	r.last = s
-	r.ledger.take(s)
-	for o, _ := r.ledger.next(); o != nil; o, _ = r.ledger.next() {
-		for _, c := range o.update.Changes {
-			r.changes = append(r.changes, c.Op.String()+" "+c.Pod.Name)
-		}
-		r.ledger.settle(o)
-	}
-}
-
-// look makes the source look and returns what it says then. After a start it has
-// looked already.
-func (r *gitRig) look() (Snapshot, error) {
-	r.t.Helper()
-	if r.fresh {
-		r.fresh = false
-		return r.last, r.last.trouble()
-	}
-	answer := make(chan error, 1)
-	go func() { answer <- r.source.Sync(r.t.Context(), SyncRequest{}) }()
-	for {
-		select {
-		case s := <-r.out:
-			r.take(s)
-		case err := <-answer:
-			return r.last, err
-		}
-	}
 }
 
 // good is look where the newest commit must be in force.

@@ -1,7 +1,6 @@
 package sources
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -9,7 +8,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/big"
@@ -26,30 +24,20 @@ import (
 )
 
 // httpRig is a running HTTP source, its server, and what a receiver learned.
-// Looks happen when the test asks for them.
 type httpRig struct {
-	t      *testing.T
+	listener
 	server *httptest.Server
 	cfg    HTTPConfig
-	log    *logBook
-	source *HTTP
-	stop   func()
 
 	mu       sync.Mutex // of the server's side
 	handle   http.HandlerFunc
 	requests []*http.Request
-
-	out     chan Snapshot
-	fresh   bool // the look of the start has not been asked for
-	last    Snapshot
-	ledger  *ledger
-	changes []string
 }
 
 // newHTTPRig starts a server, of TLS if it is given a certificate.
 func newHTTPRig(t *testing.T, certificates ...tls.Certificate) *httpRig {
 	t.Helper()
-	r := &httpRig{t: t, log: &logBook{}}
+	r := &httpRig{listener: listener{t: t, log: &logBook{}}}
 	r.server = httptest.NewUnstartedServer(http.HandlerFunc(r.serve))
 	r.server.Config.ErrorLog = slog.NewLogLogger(slog.NewTextHandler(r.log, nil), slog.LevelDebug)
 	if len(certificates) > 0 {
@@ -112,57 +100,8 @@ func (r *httpRig) start() *httpRig {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.source, r.changes, r.ledger, r.out = source, nil, newLedger([]Member{{Name: "web"}}), make(chan Snapshot)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- source.Run(ctx, r.out) }()
-	r.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			r.t.Errorf("Run returned %v", err)
-		}
-	})
-	r.t.Cleanup(r.stop)
-	r.take(<-r.out)
-	r.take(<-r.out)
-	r.fresh = true
+	r.listen(source)
 	return r
-}
-
-func (r *httpRig) take(s Snapshot) {
-	r.last = s
-	r.ledger.take(s)
-	for o, _ := r.ledger.next(); o != nil; o, _ = r.ledger.next() {
-		for _, c := range o.update.Changes {
-			r.changes = append(r.changes, c.Op.String()+" "+c.Pod.Name)
-		}
-		r.ledger.settle(o)
-	}
-}
-
-// look makes the source look and returns what it says then. After a start it
-// has looked already.
-func (r *httpRig) look() (Snapshot, error) {
-	r.t.Helper()
-	if r.fresh {
-		r.fresh = false
-		return r.last, r.last.trouble()
-	}
-	ctx, cancel := context.WithTimeout(r.t.Context(), 20*time.Second)
-	defer cancel()
-	looked := make(chan error, 1)
-	go func() { looked <- r.source.Sync(ctx, SyncRequest{}) }()
-	for {
-		select {
-		case s := <-r.out:
-			r.take(s)
-		case err := <-looked:
-			if errors.Is(err, context.DeadlineExceeded) {
-				r.t.Fatalf("the look did not end; log:\n%s", r.log)
-			}
-			return r.last, err
-		}
-	}
 }
 
 // good looks and wants these pods.

@@ -225,12 +225,13 @@ func TestHTTPLastModified(t *testing.T) {
 	if got := since(); got != modified {
 		t.Errorf("asked since %q", got)
 	}
-	if m := r.source.place.usable(mark{markAsked: r.source.place.asked().full(), markModified: modified}); m == nil {
+	place := r.source.(*HTTP).place
+	if m := place.usable(mark{markAsked: place.asked().full(), markModified: modified}); m == nil {
 		t.Error("a date of now is not used")
 	}
 	r.stop()
-	r.source.place.whole = time.Now().Add(-trustModified - time.Second)
-	if m := r.source.place.usable(mark{markAsked: r.source.place.asked().full(), markModified: modified}); m != nil {
+	place.whole = time.Now().Add(-trustModified - time.Second)
+	if m := place.usable(mark{markAsked: place.asked().full(), markModified: modified}); m != nil {
 		t.Error("a date is trusted for ever")
 	}
 }
