@@ -38,6 +38,7 @@ func arrows() map[string][]string {
 		"agent/probes":  {},
 		"agent/status":  {"runtime", "agent/plan"},
 		"agent/volumes": {},
+		"cli":           {"agent/api", "agent/status", "runtime", "manifests"},
 		"cmd/podstead":  nil, // all
 		// What drives the program from outside.
 		"test/rig":   {},

@@ -17,6 +17,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/podstead/podstead/cli"
 	"github.com/podstead/podstead/runtime/runtimetest"
 )
 
@@ -37,26 +38,26 @@ func TestTheClientCommandsAgainstARunningAgent(t *testing.T) {
 		{"one pod as written", "get pods web -o name", 0, []string{"pod/web-n1\n"}},
 		{"a pod as YAML", "get pods web -o yaml", 0, []string{"kind: List", "podstead/manifest: " + filepath.Join(b.cfg.Manifests[0], "web.yaml") + ":1"}},
 		{"no pod there", "get pods -n other", 0, []string{"No pods in namespace other; 1 in others"}},
-		{"no such pod", "get pods wbe", exitFailed, []string{"did you mean web?"}},
+		{"no such pod", "get pods wbe", cli.ExitFailed, []string{"did you mean web?"}},
 		{"sources", "get sources", 0, []string{"file ", " Ready ", b.cfg.Manifests[0]}},
-		{"no such source", "get sources nope", exitFailed, []string{"there are: file"}},
+		{"no such source", "get sources nope", cli.ExitFailed, []string{"there are: file"}},
 		{"events of a pod", "get events web", 0, []string{"pod/web-n1", "Started"}},
 		{"events of the node", "get events", 0, []string{"node/n1", "Starting podstead."}},
 		{"log", "logs web", 0, []string{"hello\nworld\n"}},
 		{"newest line", "logs web-n1 --tail 1", 0, []string{"world\n"}},
-		{"no previous log", "logs -p web", exitFailed, []string{"previous terminated container"}},
-		{"no such container", "logs web -c side", exitFailed, []string{`no container "side"; it has: main`}},
+		{"no previous log", "logs -p web", cli.ExitFailed, []string{"previous terminated container"}},
+		{"no such container", "logs web -c side", cli.ExitFailed, []string{`no container "side"; it has: main`}},
 		{"status", "status", 0, []string{"n1", "docker 20.10.24", "1: 1 ready"}},
 		{"version", "version", 0, []string{"podstead ", "agent "}},
 		{"help", "get pods --help", 0, []string{"Usage: podstead get pods"}},
-		{"no command", "", exitConfig, []string{"podstead --help"}},
-		{"unknown flag", "get pods --colour", exitConfig, []string{"--colour"}},
-		{"unknown form", "get pods -o bogus", exitConfig, []string{`"bogus" is not one of wide, json, yaml, name`}},
-		{"unknown form of one thing", "status -o wide", exitConfig, []string{`"wide" is not one of json, yaml`}},
+		{"no command", "", cli.ExitConfig, []string{"podstead --help"}},
+		{"unknown flag", "get pods --colour", cli.ExitConfig, []string{"--colour"}},
+		{"unknown form", "get pods -o bogus", cli.ExitConfig, []string{`"bogus" is not one of wide, json, yaml, name`}},
+		{"unknown form of one thing", "status -o wide", cli.ExitConfig, []string{`"wide" is not one of json, yaml`}},
 		{"events of a pod that is not there", "get events nope", 0, []string{"No events found of nope in namespace default"}},
-		{"a tail that means nothing", "logs web --tail=-5", exitConfig, []string{"--tail: must be a number of lines, or -1 for all, is -5"}},
+		{"a tail that means nothing", "logs web --tail=-5", cli.ExitConfig, []string{"--tail: must be a number of lines, or -1 for all, is -5"}},
 		{"the whole log", "logs web --tail=-1", 0, []string{"hello\nworld\n"}},
-		{"the future of a log", "logs web --since=-5m --limit-bytes=-1", exitConfig, []string{"--since: must not be below 0, is -5m0s", "--limit-bytes: must not be below 0"}},
+		{"the future of a log", "logs web --since=-5m --limit-bytes=-1", cli.ExitConfig, []string{"--since: must not be below 0, is -5m0s", "--limit-bytes: must not be below 0"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -83,12 +84,12 @@ func TestStatusTellsWhatIsNotWell(t *testing.T) {
 	client, _ := b.start()
 	b.podsWith(client, "web is ready", isReady)
 	code, out, _ := b.command("status")
-	if code != exitFailed || !strings.Contains(out, "bad.yaml:4") || !strings.Contains(out, "1 ready") {
+	if code != cli.ExitFailed || !strings.Contains(out, "bad.yaml:4") || !strings.Contains(out, "1 ready") {
 		t.Errorf("code %d\n%s", code, out)
 	}
 	b.engine.Down()
 	code, out, _ = b.command("status")
-	if code != exitFailed || !strings.Contains(out, "not reachable") {
+	if code != cli.ExitFailed || !strings.Contains(out, "not reachable") {
 		t.Errorf("code %d with the engine down\n%s", code, out)
 	}
 }
@@ -100,7 +101,7 @@ func TestStatusOfAHungEngineWaitsForItOnce(t *testing.T) {
 	defer b.engine.Thaw()
 	began := time.Now()
 	code, out, _ := b.command("status")
-	if took := time.Since(began); code != exitFailed || took > 3500*time.Millisecond {
+	if took := time.Since(began); code != cli.ExitFailed || took > 3500*time.Millisecond {
 		t.Errorf("code %d after %s\n%s", code, took, out)
 	}
 }
@@ -119,7 +120,7 @@ func TestAnEngineThatRefusesSaysWhatHelps(t *testing.T) {
 func TestCommandsWithoutAnAgentSayHowToStartOne(t *testing.T) {
 	b := newBench(t)
 	for _, args := range []string{"status", "get pods", "logs web"} {
-		if code, _, errs := b.command(strings.Fields(args)...); code != exitNotRunning || !strings.Contains(errs, "podstead run") {
+		if code, _, errs := b.command(strings.Fields(args)...); code != cli.ExitNotRunning || !strings.Contains(errs, "podstead run") {
 			t.Errorf("%s: code %d, %s", args, code, errs)
 		}
 	}
@@ -137,7 +138,7 @@ func TestAWatchedPodIsSeenThroughItsLife(t *testing.T) {
 	b.drop("web.yaml", manifest("web", ""))
 	b.t.Setenv("PODSTEAD_ROOT_DIR", b.cfg.RootDir)
 	var errs bytes.Buffer
-	if code := execute(ctx, terminal{out: &seen, err: &errs}, []string{"get", "pods", "-w", "-o", "json"}); code != 0 {
+	if code := execute(ctx, cli.Terminal{Out: &seen, Err: &errs}, []string{"get", "pods", "-w", "-o", "json"}); code != 0 {
 		t.Errorf("code %d\n%s", code, &errs)
 	}
 	var first v1.Pod

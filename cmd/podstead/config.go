@@ -10,15 +10,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/podstead/podstead/cli"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 )
 
 // Where things lie when nothing else is said.
 const (
-	defaultRootDir = "/var/lib/podstead"
-	defaultEtcDir  = "/etc/podstead"
-	defaultRunDir  = "/run/podstead"
-	defaultSocket  = defaultRunDir + "/podstead.sock"
+	defaultEtcDir = "/etc/podstead"
 )
 
 // Config is all that `podstead run` can be told, whoever told it.
@@ -58,7 +56,7 @@ type Config struct {
 // defaults are the values of what nobody sets.
 func defaults() Config {
 	return Config{
-		RootDir:             defaultRootDir,
+		RootDir:             cli.DefaultRootDir,
 		FileCheckFrequency:  20 * time.Second,
 		HTTPCheckFrequency:  20 * time.Second,
 		GitPollInterval:     time.Minute,
@@ -70,18 +68,6 @@ func defaults() Config {
 		OnceTimeout:         5 * time.Minute,
 		LogLevel:            slog.LevelInfo,
 	}
-}
-
-// socketPath is where the agent of a root-dir listens. Client commands use the
-// same rule, so that naming the root-dir is enough to find it.
-func socketPath(rootDir, socket string) string {
-	switch {
-	case socket != "":
-		return socket
-	case rootDir == "" || filepath.Clean(rootDir) == defaultRootDir:
-		return defaultSocket
-	}
-	return filepath.Join(rootDir, "run", "podstead.sock")
 }
 
 // Validate returns everything that is wrong, each fault with the flag and, where

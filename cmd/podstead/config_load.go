@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/podstead/podstead/cli"
 )
 
 // loadConfig brings flags (and their variables), file and defaults together:
@@ -64,7 +66,7 @@ func configFile(flags runFlags, etc string, read func(path string) ([]byte, erro
 func configPath(flags runFlags, etc string) string {
 	switch {
 	case flags.Config != "":
-		return absolute(flags.Config)
+		return cli.Absolute(flags.Config)
 	case flags.givesSources():
 		return ""
 	}
@@ -74,11 +76,11 @@ func configPath(flags runFlags, etc string) string {
 // settlePaths makes paths absolute. One that cannot be stays as it is, for
 // Validate to name.
 func (c *Config) settlePaths() {
-	c.RootDir = absolute(c.RootDir)
-	c.Socket = absolute(socketPath(c.RootDir, c.Socket))
+	c.RootDir = cli.Absolute(c.RootDir)
+	c.Socket = cli.Absolute(cli.SocketPath(c.RootDir, c.Socket))
 	paths := make([]string, len(c.Manifests))
 	for i, path := range c.Manifests {
-		paths[i] = absolute(path)
+		paths[i] = cli.Absolute(path)
 	}
 	c.Manifests = paths
 	settled := sourceSpec{HTTP: &c.HTTP, Git: &c.Git}
@@ -89,14 +91,4 @@ func (c *Config) settlePaths() {
 	if c.Webhook != nil {
 		c.Webhook.settle()
 	}
-}
-
-func absolute(path string) string {
-	if path == "" {
-		return ""
-	}
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
 }

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"time"
+
+	"github.com/podstead/podstead/cli"
 )
 
 // sources are all configured sources in their order of precedence: those of
@@ -132,14 +134,14 @@ func (s *sourceSpec) settle() {
 		paths = append(paths, &g.PasswordFile, &g.SSHKeyFile, &g.SSHKeyPassphraseFile, &g.KnownHostsFile, &g.CAFile)
 	}
 	for _, path := range paths {
-		*path = absolute(*path)
+		*path = cli.Absolute(*path)
 	}
 }
 
 // settle makes the paths of a webhook absolute.
 func (w *webhookSpec) settle() {
 	for _, path := range []*string{&w.SecretFile, &w.TokenFile, &w.TLSCertFile, &w.TLSKeyFile} {
-		*path = absolute(*path)
+		*path = cli.Absolute(*path)
 	}
 	w.Path = cmp.Or(w.Path, defaultWebhookPath)
 }

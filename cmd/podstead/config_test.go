@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/podstead/podstead/cli"
 	kubelet "k8s.io/kubelet/config/v1beta1"
 )
 
@@ -246,7 +247,7 @@ func TestWhereTheSocketIs(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := socketPath(c.root, c.socket); got != c.want {
+			if got := cli.SocketPath(c.root, c.socket); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})

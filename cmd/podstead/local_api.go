@@ -17,6 +17,7 @@ import (
 	"github.com/podstead/podstead/agent"
 	"github.com/podstead/podstead/agent/api"
 	"github.com/podstead/podstead/agent/events"
+	"github.com/podstead/podstead/cli"
 	"github.com/podstead/podstead/manifests"
 	"github.com/podstead/podstead/runtime"
 	"github.com/podstead/podstead/sources"
@@ -163,7 +164,7 @@ func faultViews(faults []manifests.Fault) []api.Fault {
 // originPlace is where a pod is written: in a repository by file and commit.
 func originPlace(o sources.Origin) string {
 	if o.File != "" {
-		return manifests.Place{Unit: o.File, Line: o.Line}.String() + " at " + short(o.Revision)
+		return manifests.Place{Unit: o.File, Line: o.Line}.String() + " at " + cli.ShortRevision(o.Revision)
 	}
 	if o.Line > 0 {
 		return fmt.Sprintf("%s:%d", o.Unit, o.Line)

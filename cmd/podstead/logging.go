@@ -3,9 +3,8 @@ package main
 import (
 	"io"
 	"log/slog"
-	"os"
 
-	"golang.org/x/term"
+	"github.com/podstead/podstead/cli"
 	"k8s.io/klog/v2"
 )
 
@@ -14,7 +13,7 @@ import (
 // both, and texts that say nothing are left out.
 func newLogger(out io.Writer, level slog.Level, format string) *slog.Logger {
 	opts := &slog.HandlerOptions{Level: level, ReplaceAttr: readable}
-	if format == "text" || format == "" && isTerminal(out) {
+	if format == "text" || format == "" && cli.IsTerminal(out) {
 		return slog.New(slog.NewTextHandler(out, opts))
 	}
 	return slog.New(slog.NewJSONHandler(out, opts))
@@ -36,9 +35,4 @@ func readable(_ []string, a slog.Attr) slog.Attr {
 // process's: call it once, from main.
 func bridgeKlog(logger *slog.Logger) {
 	klog.SetSlogLogger(logger.With("from", "klog"))
-}
-
-func isTerminal(out any) bool {
-	file, ok := out.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/podstead/podstead/cli"
 )
 
 func main() { os.Exit(underSignals()) }
@@ -16,5 +18,5 @@ func underSignals() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	return execute(ctx, terminal{out: os.Stdout, err: os.Stderr, signals: stop}, os.Args[1:])
+	return execute(ctx, cli.Terminal{Out: os.Stdout, Err: os.Stderr, Signals: stop}, os.Args[1:])
 }

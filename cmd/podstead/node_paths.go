@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/podstead/podstead/cli"
 	"github.com/podstead/podstead/sources"
 )
 
@@ -12,7 +13,7 @@ import (
 func (c Config) nodePaths() []sources.NodePath {
 	all := []sources.NodePath{
 		{Path: c.RootDir, Use: "podstead's root-dir"},
-		{Path: defaultRunDir, Use: "podstead's run folder"},
+		{Path: cli.DefaultRunDir, Use: "podstead's run folder"},
 		{Path: c.Socket, Use: "podstead's socket"},
 		{Path: defaultEtcDir, Use: "podstead's configuration"},
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/podstead/podstead/cli"
 	"github.com/podstead/podstead/runtime"
 )
 
@@ -25,28 +26,28 @@ const (
 // runOnce runs the whole pipeline until every wanted pod has come to its end
 // (ready, succeeded, failed) or the time is up, reports, and leaves the pods
 // running. The error is an exit code.
-func runOnce(ctx context.Context, t terminal, cfg Config, out surroundings) error {
+func runOnce(ctx context.Context, t cli.Terminal, cfg Config, out surroundings) error {
 	var report *onceReport
 	err := run(ctx, cfg, out, func(ctx context.Context, n *node) { report = n.once(ctx, t) })
 	switch {
 	case errors.Is(err, errLocked):
-		return &exit{code: exitConfig, err: err}
+		return &cli.Exit{Code: cli.ExitConfig, Err: err}
 	case err != nil:
 		return err
 	case report == nil:
-		return &exit{code: exitFailed, err: errors.New("it was ended before its pods were ready; they are left as they are")}
+		return &cli.Exit{Code: cli.ExitFailed, Err: errors.New("it was ended before its pods were ready; they are left as they are")}
 	}
 	if err := report.print(t, cfg.OnceOutput); err != nil {
 		return err
 	}
 	if report.ExitCode != 0 {
-		return &exit{code: report.ExitCode}
+		return &cli.Exit{Code: report.ExitCode}
 	}
 	return nil
 }
 
 // once waits for the end and reports it; nil when ctx ended before.
-func (n *node) once(ctx context.Context, t terminal) *onceReport {
+func (n *node) once(ctx context.Context, t cli.Terminal) *onceReport {
 	deadline := time.Now().Add(n.cfg.OnceTimeout)
 	if err := n.awaitEngine(ctx, min(engineWait, n.cfg.OnceTimeout)); err != nil {
 		if ctx.Err() != nil {
@@ -156,17 +157,17 @@ func (v onceView) leftovers(listed []runtime.Pod) bool {
 
 // progress tells a person who waits what is waited for, when it changes.
 type progress struct {
-	t    terminal
+	t    cli.Terminal
 	on   bool
 	last string
 }
 
-func newProgress(t terminal) *progress { return &progress{t: t, on: isTerminal(t.err)} }
+func newProgress(t cli.Terminal) *progress { return &progress{t: t, on: cli.IsTerminal(t.Err)} }
 
 func (p *progress) show(v onceView) {
 	if line := v.progress(); p.on && line != "" && line != p.last {
 		p.last = line
-		p.t.say("%s", line)
+		p.t.Say("%s", line)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/podstead/podstead/agent/api"
 	"github.com/podstead/podstead/agent/status"
+	"github.com/podstead/podstead/cli"
 	"github.com/podstead/podstead/sources"
 )
 
@@ -87,11 +88,11 @@ func judgePod(want sources.Pod, shown *v1.Pod) oncePod {
 	}
 	o.Phase = string(shown.Status.Phase)
 	o.Status, _, _, _, _ = status.Reason(shown)
-	o.Message = explanation(shown)
+	o.Message = cli.Explanation(shown)
 	switch forever := shown.Spec.RestartPolicy == v1.RestartPolicyAlways; {
 	case shown.Status.Phase == v1.PodFailed:
 		o.Result = resultFailed
-	case forever && ready(shown):
+	case forever && cli.Ready(shown):
 		o.Result = resultReady
 	case !forever && shown.Status.Phase == v1.PodSucceeded:
 		o.Result = resultDone
@@ -139,9 +140,9 @@ func (v onceView) exitCode() int {
 	}
 	switch {
 	case faulty && !inForce:
-		return exitConfig
+		return cli.ExitConfig
 	case faulty || !good:
-		return exitFailed
+		return cli.ExitFailed
 	}
 	return 0
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podstead/podstead/cli"
 	"github.com/podstead/podstead/manifests"
 	"github.com/podstead/podstead/runtime"
 	"github.com/podstead/podstead/sources"
@@ -56,7 +57,7 @@ func TestWhenARunOnceIsOver(t *testing.T) {
 		results     string
 	}{
 		{name: "nothing to run and no fault", over: true, code: 0},
-		{name: "a source not tried yet", unattempted: true, over: false, code: exitConfig},
+		{name: "a source not tried yet", unattempted: true, over: false, code: cli.ExitConfig},
 		{name: "not taken up yet", units: []sources.Unit{good}, pods: []wish{{policy: always}}, results: "Waiting", code: 1},
 		{name: "running but not ready", units: []sources.Unit{good}, pods: []wish{{always, v1.PodRunning, false}}, results: "Waiting", code: 1},
 		{name: "ready", units: []sources.Unit{good}, pods: []wish{{always, v1.PodRunning, true}}, over: true, results: "Ready", code: 0},
@@ -67,8 +68,8 @@ func TestWhenARunOnceIsOver(t *testing.T) {
 		{name: "one of two", units: []sources.Unit{good}, pods: []wish{{always, v1.PodRunning, true}, {never, v1.PodPending, false}}, results: "Ready Waiting", code: 1},
 		{name: "the rest runs beside a faulty unit", units: []sources.Unit{good, {Name: "bad.yaml", Faults: fault}}, pods: []wish{{always, v1.PodRunning, true}}, over: true, results: "Ready", code: 1},
 		{name: "a faulty unit runs its last good version", units: []sources.Unit{{Name: "web.yaml", Revision: "sha256:0", Faults: fault}}, pods: []wish{{always, v1.PodRunning, true}}, over: true, results: "Ready", code: 1},
-		{name: "every unit faulty, none with a last good set", units: []sources.Unit{{Name: "bad.yaml", Faults: fault}}, over: true, code: exitConfig},
-		{name: "the place is gone, nothing kept", dead: true, faults: fault, over: true, code: exitConfig},
+		{name: "every unit faulty, none with a last good set", units: []sources.Unit{{Name: "bad.yaml", Faults: fault}}, over: true, code: cli.ExitConfig},
+		{name: "the place is gone, nothing kept", dead: true, faults: fault, over: true, code: cli.ExitConfig},
 		{name: "the place is gone, last good runs", dead: true, faults: fault, units: []sources.Unit{good}, pods: []wish{{always, v1.PodRunning, true}}, over: true, results: "Ready", code: 1},
 	}
 	for _, c := range cases {

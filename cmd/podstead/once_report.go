@@ -14,6 +14,7 @@ import (
 
 	"github.com/podstead/podstead/agent"
 	"github.com/podstead/podstead/agent/api"
+	"github.com/podstead/podstead/cli"
 	"github.com/podstead/podstead/runtime"
 )
 
@@ -56,7 +57,7 @@ func (n *node) report(ctx context.Context, view onceView, engineErr error) *once
 		r.Pods = append(r.Pods, p)
 	}
 	if engineErr != nil {
-		r.ExitCode, r.Error = exitNoEngine, engineHint(engineErr)
+		r.ExitCode, r.Error = cli.ExitNoEngine, engineHint(engineErr)
 	}
 	return r
 }
@@ -104,12 +105,12 @@ func (n *node) tails(ctx context.Context, pod *v1.Pod) []tail {
 }
 
 // print writes the report as a table with what went wrong below, or as JSON.
-func (r *onceReport) print(t terminal, form string) error {
+func (r *onceReport) print(t cli.Terminal, form string) error {
 	if form == "json" {
-		return encode(t.out, form, r)
+		return cli.Encode(t.Out, form, r)
 	}
 	if r.Error != "" {
-		t.say("podstead: the engine cannot be reached: %s", r.Error)
+		t.Say("podstead: the engine cannot be reached: %s", r.Error)
 	}
 	var pods []v1.Pod
 	for _, p := range r.Pods {
@@ -117,15 +118,15 @@ func (r *onceReport) print(t terminal, form string) error {
 			pods = append(pods, *p.pod)
 		}
 	}
-	if err := newPrinter(podView(), "", true, t.out).all(pods, time.Now()); err != nil {
+	if err := cli.PrintPods(t.Out, pods, time.Now()); err != nil {
 		return err
 	}
 	for _, p := range r.Pods {
-		if err := p.printFault(t.out, r.limit); err != nil {
+		if err := p.printFault(t.Out, r.limit); err != nil {
 			return err
 		}
 	}
-	return printProblems(t.out, r.Sources, false)
+	return cli.PrintProblems(t.Out, r.Sources, false)
 }
 
 // verdict says in words what became of a pod that is not good.
@@ -148,7 +149,7 @@ func (p oncePod) printFault(out io.Writer, limit time.Duration) error {
 	if p.Result.good() {
 		return nil
 	}
-	text := fmt.Sprintf("\npod %s/%s of %s: %s\n", p.Namespace, p.Name, oneLine(p.Manifest), oneLine(p.verdict(limit)))
+	text := fmt.Sprintf("\npod %s/%s of %s: %s\n", p.Namespace, p.Name, cli.OneLine(p.Manifest), cli.OneLine(p.verdict(limit)))
 	for _, l := range p.Log {
 		for _, line := range l.Lines {
 			text += fmt.Sprintf("  %s | %s\n", l.Container, line)

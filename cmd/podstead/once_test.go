@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/podstead/podstead/cli"
 	"github.com/podstead/podstead/runtime/runtimetest"
 )
 
@@ -18,8 +19,8 @@ func (b *bench) once() (code int, out string) {
 	b.t.Helper()
 	b.cfg.Once = true
 	var o, e bytes.Buffer
-	t := terminal{out: &o, err: &e}
-	code = t.conclude(b.t.Context(), runOnce(b.t.Context(), t, b.cfg, b.out))
+	t := cli.Terminal{Out: &o, Err: &e}
+	code = conclude(b.t.Context(), t, runOnce(b.t.Context(), t, b.cfg, b.out))
 	return code, o.String() + e.String()
 }
 
@@ -55,7 +56,7 @@ func TestRunOnceNamesWhatFailsAndRunsTheRest(t *testing.T) { // B118
 	b.drop("bad.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: bad}\nspec: {containerz: []}\n")
 	b.engine.Behave("job-n1/main", runtimetest.Exits(time.Millisecond, 3).Printing("about to fail"))
 	code, out := b.once()
-	if code != exitFailed {
+	if code != cli.ExitFailed {
 		t.Errorf("code %d", code)
 	}
 	for _, part := range []string{"web-n1", "pod default/job-n1", "Failed", "main | about to fail", "bad.yaml:4", "containerz"} {
@@ -88,7 +89,7 @@ func TestRunOnceGivesUpInTime(t *testing.T) {
 	b.drop("web.yaml", manifest("web", ""))
 	b.engine.Behave("web-n1/main", runtimetest.Exits(time.Millisecond, 1).Printing("no database"))
 	code, out := b.once()
-	if code != exitFailed || !strings.Contains(out, "not ready after 500ms: its status is") || !strings.Contains(out, "no database") {
+	if code != cli.ExitFailed || !strings.Contains(out, "not ready after 500ms: its status is") || !strings.Contains(out, "no database") {
 		t.Errorf("code %d\n%s", code, out)
 	}
 }
@@ -98,7 +99,7 @@ func TestRunOnceWithoutAnEngine(t *testing.T) {
 	b.cfg.OnceTimeout = 200 * time.Millisecond
 	b.drop("web.yaml", manifest("web", ""))
 	b.engine.Down()
-	if code, out := b.once(); code != exitNoEngine || !strings.Contains(out, "engine cannot be reached") {
+	if code, out := b.once(); code != cli.ExitNoEngine || !strings.Contains(out, "engine cannot be reached") {
 		t.Errorf("code %d\n%s", code, out)
 	}
 }
@@ -123,7 +124,7 @@ func TestRunOnceEndsOrphans(t *testing.T) {
 func TestRunOnceWithNothingUsable(t *testing.T) {
 	b := newBench(t)
 	b.drop("bad.yaml", "kind: Pod\n")
-	if code, out := b.once(); code != exitConfig {
+	if code, out := b.once(); code != cli.ExitConfig {
 		t.Errorf("code %d\n%s", code, out)
 	}
 }
@@ -134,9 +135,9 @@ func TestRunOnceThatIsInterruptedLeavesPodsAsTheyAre(t *testing.T) {
 	b.drop("job.yaml", manifest("job", "  restartPolicy: Never\n"))
 	ctx, cancel := contextUntil(t, func() bool { return b.engine.Count("StartContainer") > 0 })
 	defer cancel()
-	err := runOnce(ctx, terminal{out: &bytes.Buffer{}, err: &bytes.Buffer{}}, b.cfg, b.out)
-	var ends *exit
-	if !errors.As(err, &ends) || ends.code != exitFailed {
+	err := runOnce(ctx, cli.Terminal{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, b.cfg, b.out)
+	var ends *cli.Exit
+	if !errors.As(err, &ends) || ends.Code != cli.ExitFailed {
 		t.Errorf("ended with %v", err)
 	}
 	if pods := b.engine.PeekAll(); len(pods) != 1 || !pods[0].Running() {

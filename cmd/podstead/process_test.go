@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/podstead/podstead/agent/api"
+	"github.com/podstead/podstead/cli"
 )
 
 // startProcess starts podstead itself, with an engine that does not answer.
@@ -35,7 +36,7 @@ func TestTheProcessEndsWithin2SecondsOfASignal(t *testing.T) {
 		t.Run(signal.String(), func(t *testing.T) {
 			b, root := newBench(t), t.TempDir()
 			cmd, log := startProcess(t, root, "--pod-manifest-path", b.cfg.Manifests[0])
-			client := api.NewClient(socketPath(root, ""))
+			client := api.NewClient(cli.SocketPath(root, ""))
 			b.until("the agent answers although the engine does not", func() bool { // B164
 				s, err := client.Status(t.Context())
 				return err == nil && s.Engine.Error != ""
@@ -63,7 +64,7 @@ func TestAProcessReadsItsConfigurationAtSIGHUP(t *testing.T) {
 	b, root := newBench(t), t.TempDir()
 	file := write(t, t.TempDir(), "config.yaml", listed(b.folderSource("one")))
 	cmd, log := startProcess(t, root, "--config", file)
-	client := api.NewClient(socketPath(root, ""))
+	client := api.NewClient(cli.SocketPath(root, ""))
 	taken := func() time.Time {
 		s, err := client.Status(t.Context())
 		if err != nil {
@@ -88,7 +89,7 @@ func TestAProcessReadsItsConfigurationAtSIGHUP(t *testing.T) {
 func TestAProcessWithABadConfigurationEndsWith2(t *testing.T) {
 	cmd, log := startProcess(t, t.TempDir(), "--max-pods=many", "--sync-frequency=never")
 	err := cmd.Wait()
-	if cmd.ProcessState.ExitCode() != exitConfig || !strings.Contains(log.String(), "--max-pods") || !strings.Contains(log.String(), "--sync-frequency") {
+	if cmd.ProcessState.ExitCode() != cli.ExitConfig || !strings.Contains(log.String(), "--max-pods") || !strings.Contains(log.String(), "--sync-frequency") {
 		t.Errorf("%v\n%s", err, log)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/podstead/podstead/agent/events"
+	"github.com/podstead/podstead/cli"
 )
 
 // rereading is how the configuration is read again while the agent runs. Once it
@@ -80,7 +81,7 @@ func (n *node) tellGone(ctx context.Context, next Config, now bool) bool {
 	}
 	n.recorder.Event(events.Node(n.id.Name), v1.EventTypeWarning, events.SourcesGone, fmt.Sprintf(
 		"The newest configuration gives up %s: %s. What no other source wants of their pods ends; taken over %s.",
-		count(len(gone), "source"), strings.Join(n.withPods(ctx, gone), ", "), when))
+		cli.Count(len(gone), "source"), strings.Join(n.withPods(ctx, gone), ", "), when))
 	return true
 }
 
@@ -93,7 +94,7 @@ func (n *node) withPods(ctx context.Context, names []string) []string {
 	var texts []string
 	for _, s := range all {
 		if slices.Contains(names, s.Source) {
-			texts = append(texts, fmt.Sprintf("%s (%s)", s.Source, count(len(s.Pods)-len(s.Losers), "pod")))
+			texts = append(texts, fmt.Sprintf("%s (%s)", s.Source, cli.Count(len(s.Pods)-len(s.Losers), "pod")))
 		}
 	}
 	return texts

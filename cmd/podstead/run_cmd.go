@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/kubernetes/pkg/capabilities"
 
+	"github.com/podstead/podstead/cli"
 	"github.com/podstead/podstead/runtime/docker"
 )
 
@@ -37,12 +38,12 @@ Examples:
 }
 
 // Run runs the agent until the terminal's context ends.
-func (c *runCmd) Run(ctx context.Context, t terminal) error {
+func (c *runCmd) Run(ctx context.Context, t cli.Terminal) error {
 	cfg, warnings, err := loadConfig(c.runFlags, defaultEtcDir)
 	if err != nil {
 		return err
 	}
-	logger := newLogger(t.err, cfg.LogLevel, cfg.LogFormat)
+	logger := newLogger(t.Err, cfg.LogLevel, cfg.LogFormat)
 	bridgeKlog(logger)
 	for _, w := range warnings {
 		logger.Warn("configuration", "err", w)
@@ -54,7 +55,7 @@ func (c *runCmd) Run(ctx context.Context, t terminal) error {
 		return err
 	}
 	hangup := make(chan os.Signal, 1)
-	out := surroundings{logger: logger, host: machine, runDir: defaultRunDir, newEngine: newDocker}
+	out := surroundings{logger: logger, host: machine, runDir: cli.DefaultRunDir, newEngine: newDocker}
 	if cfg.Once {
 		return runOnce(ctx, t, cfg, out)
 	}

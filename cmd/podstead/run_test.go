@@ -16,6 +16,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/podstead/podstead/agent/api"
+	"github.com/podstead/podstead/cli"
 	"github.com/podstead/podstead/runtime/docker"
 	"github.com/podstead/podstead/runtime/runtimetest"
 )
@@ -68,7 +69,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{t: t, engine: fake, log: &transcript{}, cfg: defaults()}
 	b.cfg.RootDir = filepath.Join(dir, "root")
 	b.cfg.Manifests = []string{filepath.Join(dir, "manifests")}
-	b.cfg.Socket = socketPath(b.cfg.RootDir, "")
+	b.cfg.Socket = cli.SocketPath(b.cfg.RootDir, "")
 	b.cfg.OnceTimeout = 20 * time.Second
 	if err := os.Mkdir(b.cfg.Manifests[0], 0o700); err != nil {
 		t.Fatal(err)
@@ -156,14 +157,14 @@ func manifest(name, more string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: Pod\nmetadata:\n  name: %s\nspec:\n  terminationGracePeriodSeconds: 0\n%s  containers:\n  - name: main\n    image: %s\n", name, more, image)
 }
 
-func isReady(p v1.Pod) bool { return ready(&p) }
+func isReady(p v1.Pod) bool { return cli.Ready(&p) }
 
 // command runs a client command as a user would and returns what it printed.
 func (b *bench) command(args ...string) (code int, out, errs string) {
 	b.t.Helper()
 	b.t.Setenv("PODSTEAD_ROOT_DIR", b.cfg.RootDir)
 	var o, e bytes.Buffer
-	code = execute(b.t.Context(), terminal{out: &o, err: &e}, args)
+	code = execute(b.t.Context(), cli.Terminal{Out: &o, Err: &e}, args)
 	return code, o.String(), e.String()
 }
 
@@ -242,9 +243,9 @@ func TestASecondAgentOnOneRootDirIsRefused(t *testing.T) {
 	if !errors.Is(err, errLocked) || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
 		t.Errorf("second agent: %v", err)
 	}
-	err = runOnce(t.Context(), terminal{out: &bytes.Buffer{}, err: &bytes.Buffer{}}, b.cfg, b.out)
-	var ends *exit
-	if !errors.As(err, &ends) || ends.code != exitConfig {
+	err = runOnce(t.Context(), cli.Terminal{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, b.cfg, b.out)
+	var ends *cli.Exit
+	if !errors.As(err, &ends) || ends.Code != cli.ExitConfig {
 		t.Errorf("run-once beside an agent: %v", err)
 	}
 }

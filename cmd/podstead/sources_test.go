@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/podstead/podstead/agent/api"
+	"github.com/podstead/podstead/cli"
 	"github.com/podstead/podstead/manifests"
 	"github.com/podstead/podstead/sources"
 	"github.com/podstead/podstead/test/rig"
@@ -140,7 +141,7 @@ func (b *bench) ready(client *api.Client, names ...string) map[string]string {
 		clear(ids)
 		for _, p := range pods {
 			if isReady(p) {
-				ids[writtenName(&p)] = p.Status.ContainerStatuses[0].ContainerID
+				ids[cli.WrittenName(&p)] = p.Status.ContainerStatuses[0].ContainerID
 			}
 		}
 		return err == nil && len(pods) == len(names) && !slices.ContainsFunc(names, func(n string) bool { return ids[n] == "" })
@@ -169,7 +170,7 @@ func TestThreeKindsOfSourcesAtOnce(t *testing.T) {
 	commit = r.push("pods/more.yaml", manifest("more", ""))
 	p.answer(http.StatusBadGateway, "")
 	code, out, _ = b.command("sync")
-	if code != exitFailed || !strings.Contains(out, "fleet: in force at "+commit[:7]+"\n") || !strings.Contains(out, "page: ") || !strings.Contains(out, "502") || !strings.Contains(out, "local: in force") {
+	if code != cli.ExitFailed || !strings.Contains(out, "fleet: in force at "+commit[:7]+"\n") || !strings.Contains(out, "page: ") || !strings.Contains(out, "502") || !strings.Contains(out, "local: in force") {
 		t.Errorf("sync: %d, %s", code, out)
 	}
 	second := b.ready(client, "folder", "url", "repo", "more")
@@ -178,7 +179,7 @@ func TestThreeKindsOfSourcesAtOnce(t *testing.T) {
 			t.Errorf("%s was restarted", name)
 		}
 	}
-	if code, out, _ := b.command("status"); code != exitFailed || !strings.Contains(out, "source page: ") {
+	if code, out, _ := b.command("status"); code != cli.ExitFailed || !strings.Contains(out, "source page: ") {
 		t.Errorf("status: %d\n%s", code, out)
 	}
 	if code, out, _ := b.command("get", "events", "page"); code != 0 || !strings.Contains(out, "SourceFault") {
@@ -195,7 +196,7 @@ func TestThreeKindsOfSourcesAtOnce(t *testing.T) {
 
 func TestSyncSaysWhatIsAskedWrongly(t *testing.T) {
 	b := newBench(t)
-	if code, _, errs := b.command("sync"); code != exitNotRunning {
+	if code, _, errs := b.command("sync"); code != cli.ExitNotRunning {
 		t.Errorf("without an agent: %d, %s", code, errs)
 	}
 	b.start()
@@ -204,9 +205,9 @@ func TestSyncSaysWhatIsAskedWrongly(t *testing.T) {
 		code       int
 		want       string
 	}{
-		{"no such source", "sync nope", exitFailed, `no source "nope"; there are: file`},
-		{"removal of everything", "sync --allow-removal", exitConfig, "needs the name of a source"},
-		{"no time", "sync --timeout 0s", exitConfig, "--timeout must be above 0"},
+		{"no such source", "sync nope", cli.ExitFailed, `no source "nope"; there are: file`},
+		{"removal of everything", "sync --allow-removal", cli.ExitConfig, "needs the name of a source"},
+		{"no time", "sync --timeout 0s", cli.ExitConfig, "--timeout must be above 0"},
 		{"all", "sync -o json", 0, `"source": "file"`},
 	}
 	for _, c := range cases {
@@ -238,7 +239,7 @@ func TestASourceThatHangsHoldsUpNoOther(t *testing.T) {
 	client, _ := b.start()
 	b.ready(client, "url")
 	code, out, _ := b.command("sync", "--timeout", "300ms")
-	if code != exitFailed || !strings.Contains(out, "page: in force") || !strings.Contains(out, "silence: has not answered in time") {
+	if code != cli.ExitFailed || !strings.Contains(out, "page: in force") || !strings.Contains(out, "silence: has not answered in time") {
 		t.Errorf("%d\n%s", code, out)
 	}
 }
@@ -257,7 +258,7 @@ func TestRunOnceOfThreeKindsOfSources(t *testing.T) {
 	p.answer(http.StatusNotFound, "")
 	b.engine.ForgetCalls()
 	code, out = b.once()
-	if code != exitFailed || len(b.engine.PeekAll()) != 3 || b.engine.Writes() > 0 || !strings.Contains(out, "page: error: ") || !strings.Contains(out, "url-n1") {
+	if code != cli.ExitFailed || len(b.engine.PeekAll()) != 3 || b.engine.Writes() > 0 || !strings.Contains(out, "page: error: ") || !strings.Contains(out, "url-n1") {
 		t.Errorf("code %d, %d pods, %d writes\n%s", code, len(b.engine.PeekAll()), b.engine.Writes(), out)
 	}
 }
@@ -269,7 +270,7 @@ func TestRunOnceWaitsForASourceThatHangsForItsTimeOnly(t *testing.T) {
 	b.configure(listed(silence(t), b.folderSource("local")))
 	began := time.Now()
 	code, out := b.once()
-	if took := time.Since(began); code != exitFailed || took > 6*time.Second || !strings.Contains(out, "folder-n1") || !strings.Contains(out, "silence: ") {
+	if took := time.Since(began); code != cli.ExitFailed || took > 6*time.Second || !strings.Contains(out, "folder-n1") || !strings.Contains(out, "silence: ") {
 		t.Errorf("code %d after %s\n%s", code, took, out)
 	}
 }
@@ -322,7 +323,7 @@ func TestAConfigurationThatCannotBeUsedChangesNothing(t *testing.T) {
 			s, err := client.Status(t.Context())
 			return err == nil && s.Configuration.Error != ""
 		})
-		if code, out, _ := b.command("status"); code != exitFailed || !strings.Contains(out, "configuration: its newest version has no effect") {
+		if code, out, _ := b.command("status"); code != cli.ExitFailed || !strings.Contains(out, "configuration: its newest version has no effect") {
 			t.Errorf("status: %d\n%s", code, out)
 		}
 		b.configure(listed(p.source("page")) + "# again\n")
@@ -386,7 +387,7 @@ func TestAWebhookWithoutItsSecretIsAProblem(t *testing.T) {
 		code, out, _ = b.command("status")
 		return strings.Contains(out, "webhook: pushes that need it are refused: read secret: open "+secret+": no such file or directory")
 	})
-	if code != exitFailed || strings.Contains(out, "listens on") {
+	if code != cli.ExitFailed || strings.Contains(out, "listens on") {
 		t.Errorf("status: %d\n%s", code, out)
 	}
 	write(t, filepath.Dir(secret), "secret", "s3cr3t")
@@ -399,7 +400,7 @@ func TestAWebhookWithoutItsSecretIsAProblem(t *testing.T) {
 func TestARemovalOfAFolderNeedsNoLeave(t *testing.T) {
 	b := newBench(t)
 	b.start()
-	if code, out, errs := b.command("sync", "--allow-removal", "file"); code != exitFailed || !strings.Contains(out+errs, "source file holds nothing back") {
+	if code, out, errs := b.command("sync", "--allow-removal", "file"); code != cli.ExitFailed || !strings.Contains(out+errs, "source file holds nothing back") {
 		t.Errorf("%d, %s%s", code, out, errs)
 	}
 }
@@ -455,10 +456,10 @@ func TestARemovalIsHeldUntilItIsAllowed(t *testing.T) {
 		}
 	}
 	r.push("pods/README", "nothing here\n")
-	if code, out, _ := b.command("sync"); code != exitFailed || !strings.Contains(out, "would remove 2 of 2 pods") {
+	if code, out, _ := b.command("sync"); code != cli.ExitFailed || !strings.Contains(out, "would remove 2 of 2 pods") {
 		t.Errorf("sync: %d, %s", code, out)
 	}
-	if code, out, _ := b.command("status"); code != exitFailed || !strings.Contains(out, "podstead sync --allow-removal fleet") {
+	if code, out, _ := b.command("status"); code != cli.ExitFailed || !strings.Contains(out, "podstead sync --allow-removal fleet") {
 		t.Errorf("status: %d\n%s", code, out)
 	}
 	if _, out, _ := b.command("get", "events", "fleet"); !strings.Contains(out, "RemovalHeld") {
@@ -529,7 +530,7 @@ func TestPodsOfARepositoryAreHeldToEdge(t *testing.T) {
 	b.start()
 	code, out, _ := b.command("sync", "fleet")
 	for _, part := range []string{"privileged", "hostPath"} {
-		if code != exitFailed || !strings.Contains(out, part) {
+		if code != cli.ExitFailed || !strings.Contains(out, part) {
 			t.Errorf("%d, not told: %s\n%s", code, part, out)
 		}
 	}

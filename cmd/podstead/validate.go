@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/podstead/podstead/cli"
 	"github.com/podstead/podstead/manifests"
 	"github.com/podstead/podstead/sources"
 )
@@ -31,8 +32,8 @@ type checked struct {
 // Run checks every path and prints each fault on a line of its own, as
 // file:line:column: field: message. A signal ends it at once, whatever it waits
 // for: there is nothing to be brought to an end in order.
-func (c *validateCmd) Run(t terminal) error {
-	t.releaseSignals()
+func (c *validateCmd) Run(t cli.Terminal) error {
+	t.ReleaseSignals()
 	allowPrivileged()
 	policy, err := sources.NewPolicyCheck(sources.Policy(c.Policy))
 	if err != nil {
@@ -45,35 +46,35 @@ func (c *validateCmd) Run(t terminal) error {
 	}
 	found.print(t)
 	if len(found.faults)+len(found.wrong) > 0 {
-		return &exit{code: exitFailed}
+		return &cli.Exit{Code: cli.ExitFailed}
 	}
 	return nil
 }
 
-func (c *checked) print(t terminal) {
+func (c *checked) print(t cli.Terminal) {
 	for _, f := range c.faults {
-		fmt.Fprintln(t.out, oneLine(f.Error()))
+		fmt.Fprintln(t.Out, cli.OneLine(f.Error()))
 	}
 	for _, text := range c.wrong {
-		fmt.Fprintln(t.out, oneLine(text))
+		fmt.Fprintln(t.Out, cli.OneLine(text))
 	}
 	for _, w := range c.warnings {
-		fmt.Fprintln(t.out, "warning:", oneLine(w.Error()))
+		fmt.Fprintln(t.Out, "warning:", cli.OneLine(w.Error()))
 	}
 	for _, text := range c.odd {
-		fmt.Fprintln(t.out, "warning:", oneLine(text))
+		fmt.Fprintln(t.Out, "warning:", cli.OneLine(text))
 	}
 	for _, name := range c.ignored {
-		fmt.Fprintln(t.out, "ignored:", oneLine(name))
+		fmt.Fprintln(t.Out, "ignored:", cli.OneLine(name))
 	}
-	parts := count(c.files, "file") + ", " + count(c.pods, "pod")
+	parts := cli.Count(c.files, "file") + ", " + cli.Count(c.pods, "pod")
 	if c.objects > 0 {
-		parts += ", " + count(c.objects, "object")
+		parts += ", " + cli.Count(c.objects, "object")
 	}
 	if c.configurations > 0 {
-		parts += ", " + count(c.configurations, "configuration")
+		parts += ", " + cli.Count(c.configurations, "configuration")
 	}
-	fmt.Fprintf(t.out, "%s: %s, %s\n", parts, count(len(c.faults)+len(c.wrong), "fault"), count(len(c.warnings)+len(c.odd), "warning"))
+	fmt.Fprintf(t.Out, "%s: %s, %s\n", parts, cli.Count(len(c.faults)+len(c.wrong), "fault"), cli.Count(len(c.warnings)+len(c.odd), "warning"))
 }
 
 // path checks a file, or a folder the way a file source reads it.
@@ -182,12 +183,4 @@ func (c *checked) blame(path string, err error) {
 		err = inner.Err // the path is told already
 	}
 	c.faults = append(c.faults, manifests.Fault{Place: manifests.Place{Unit: path}, Message: err.Error()})
-}
-
-// count is a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/podstead/podstead/cli"
 	yamlnode "go.yaml.in/yaml/v4"
 )
 
@@ -32,7 +33,7 @@ func (c *checked) configuration(path string, data []byte) {
 	c.configurations++
 	_, warnings, err := loadConfigBy(runFlags{Config: path}, filepath.Dir(path), func(string) ([]byte, error) { return data, nil })
 	asGiven := func(text string) string {
-		if rest, ok := strings.CutPrefix(text, absolute(path)+":"); ok {
+		if rest, ok := strings.CutPrefix(text, cli.Absolute(path)+":"); ok {
 			return path + ":" + rest
 		}
 		return path + ": " + text

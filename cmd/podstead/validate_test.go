@@ -8,12 +8,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/podstead/podstead/cli"
 )
 
 func validate(t *testing.T, paths ...string) (int, string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code := execute(t.Context(), terminal{out: &out, err: &errs}, append([]string{"validate"}, paths...))
+	code := execute(t.Context(), cli.Terminal{Out: &out, Err: &errs}, append([]string{"validate"}, paths...))
 	return code, out.String() + errs.String()
 }
 
@@ -29,7 +31,7 @@ func TestValidateNamesEveryFaultWithItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out := validate(t, dir)
-	if code != exitFailed {
+	if code != cli.ExitFailed {
 		t.Errorf("code %d", code)
 	}
 	for _, part := range []string{"bad.yaml:6:3: spec.containerz", "bad.yaml:13", "metadata.name", "kind DaemonSet of apps/v1 is not supported yet",
@@ -54,7 +56,7 @@ func TestValidateOfGoodManifests(t *testing.T) {
 }
 
 func TestValidateOfWhatIsNotThere(t *testing.T) {
-	if code, out := validate(t, "/nowhere/at/all.yaml"); code != exitFailed || !strings.Contains(out, "no such file or directory") {
+	if code, out := validate(t, "/nowhere/at/all.yaml"); code != cli.ExitFailed || !strings.Contains(out, "no such file or directory") {
 		t.Errorf("code %d\n%s", code, out)
 	}
 }
@@ -71,7 +73,7 @@ func TestValidateNamesTakenNames(t *testing.T) { // B02
 
 // Files of the kernel's have the size 0, and some never end (/proc/kmsg).
 func TestValidateReadsNoFileOfTheKernel(t *testing.T) {
-	if code, out := validate(t, "/proc/version"); code != exitFailed || !strings.Contains(out, "holds no manifest") {
+	if code, out := validate(t, "/proc/version"); code != cli.ExitFailed || !strings.Contains(out, "holds no manifest") {
 		t.Errorf("code %d: %s", code, out)
 	}
 }
@@ -99,7 +101,7 @@ func TestValidateOfObjects(t *testing.T) {
 			t.Errorf("not told: %s", part)
 		}
 	}
-	if code != exitFailed || strings.Contains(out, "hunter2") {
+	if code != cli.ExitFailed || strings.Contains(out, "hunter2") {
 		t.Errorf("code %d\n%s", code, out)
 	}
 }
@@ -110,10 +112,10 @@ func TestValidateAsASourceOfAnotherPolicy(t *testing.T) {
 		t.Errorf("code %d\n%s", code, out)
 	}
 	code, out := validate(t, "--policy", "edge", pod)
-	if code != exitFailed || !strings.Contains(out, pod+":1:1: violates policy edge: host namespaces (hostNetwork=true)") {
+	if code != cli.ExitFailed || !strings.Contains(out, pod+":1:1: violates policy edge: host namespaces (hostNetwork=true)") {
 		t.Errorf("code %d\n%s", code, out)
 	}
-	if code, out := validate(t, "--policy=open", pod); code != exitConfig || !strings.Contains(out, "privileged") {
+	if code, out := validate(t, "--policy=open", pod); code != cli.ExitConfig || !strings.Contains(out, "privileged") {
 		t.Errorf("code %d\n%s", code, out)
 	}
 }
@@ -124,7 +126,7 @@ func TestValidateWaitsForNoPipe(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.yaml"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out := validate(t, dir); code != exitFailed || !strings.Contains(out, "pipe.yaml: is a pipe, not a file") {
+	if code, out := validate(t, dir); code != cli.ExitFailed || !strings.Contains(out, "pipe.yaml: is a pipe, not a file") {
 		t.Errorf("code %d\n%s", code, out)
 	}
 }
@@ -175,20 +177,32 @@ func TestValidateOfAConfiguration(t *testing.T) {
 			t.Errorf("not told: %s", part)
 		}
 	}
-	if code != exitFailed || t.Failed() {
+	if code != cli.ExitFailed || t.Failed() {
 		t.Errorf("code %d\n%s", code, out)
 	}
 	for name, text := range map[string]string{"another version": "apiVersion: podstead/v9\nkind: Configuration\n", "no version": "kind: Configuration\n"} {
-		if code, out := validate(t, write(t, dir, "version.yaml", text)); code != exitFailed || !strings.Contains(out, "must be kubelet.config.k8s.io/v1beta1, KubeletConfiguration or podstead/v1alpha1, Configuration") {
+		if code, out := validate(t, write(t, dir, "version.yaml", text)); code != cli.ExitFailed || !strings.Contains(out, "must be kubelet.config.k8s.io/v1beta1, KubeletConfiguration or podstead/v1alpha1, Configuration") {
 			t.Errorf("%s: code %d\n%s", name, code, out)
 		}
 	}
 	up := write(t, dir, "up.yaml", documentHeader+"sources: [{name: fleet, git: {url: 'https://h/r', paths: [../up, ../off]}}]\n")
-	if code, out := validate(t, up); code != exitFailed || !strings.Contains(out, "source fleet:") {
+	if code, out := validate(t, up); code != cli.ExitFailed || !strings.Contains(out, "source fleet:") {
 		t.Errorf("code %d\n%s", code, out)
 	}
 	foreign := write(t, dir, "foreign.yaml", "apiVersion: pkg.example/v1\nkind: Configuration\nmetadata: {name: x}\n")
 	if code, out := validate(t, foreign); code != 0 || !strings.Contains(out, "kind Configuration of pkg.example/v1 is not supported") {
 		t.Errorf("code %d\n%s", code, out)
+	}
+}
+
+// Who writes a manifest must not write on the terminal of who checks it.
+func TestAManifestDoesNotReachTheTerminal(t *testing.T) {
+	manifest := filepath.Join(t.TempDir(), "a.yaml")
+	if err := os.WriteFile(manifest, []byte("apiVersion: v1\nkind: Pod\n\"\\e[2J\\nmetadata\": a\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, text := validate(t, manifest)
+	if strings.Contains(text, "\x1b") || strings.Contains(text, "\nmetadata") {
+		t.Errorf("%q", text)
 	}
 }

@@ -2,9 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"errors"
-	"fmt"
 	goruntime "runtime"
 	"runtime/debug"
 
@@ -33,39 +30,4 @@ func thisVersion() api.Version {
 		}
 	}
 	return v
-}
-
-type versionCmd struct {
-	connection
-	Output dataForm `short:"o" placeholder:"json|yaml" help:"Another form."`
-	Client bool     `help:"This program only; do not ask the agent."`
-}
-
-// Run prints both versions. That no agent runs is not an error here.
-func (c *versionCmd) Run(ctx context.Context, t terminal) error {
-	both := struct {
-		Client api.Version  `json:"client"`
-		Agent  *api.Version `json:"agent,omitempty"`
-	}{Client: thisVersion()}
-	if !c.Client {
-		running, err := c.client(t).Version(ctx)
-		switch {
-		case err == nil:
-			both.Agent = &running
-		case !errors.Is(err, api.ErrNotRunning):
-			t.say("Warning: %v", err)
-		}
-	}
-	if c.Output != "" {
-		return encode(t.out, string(c.Output), both)
-	}
-	fmt.Fprintln(t.out, "podstead", describeVersion(both.Client))
-	if both.Agent != nil {
-		fmt.Fprintln(t.out, "agent    ", describeVersion(*both.Agent))
-	}
-	return nil
-}
-
-func describeVersion(v api.Version) string {
-	return fmt.Sprintf("%s (Kubernetes %s, %s, %s)", v.Version, cmp.Or(v.Kubernetes, "unknown"), v.GoVersion, v.Platform)
 }

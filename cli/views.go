@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"cmp"
@@ -99,7 +99,7 @@ func sourceCells(s *api.Source, now time.Time) []any {
 		next = "in " + age(now, s.NextPoll)
 	}
 	return []any{
-		s.Name, s.Kind, stateText(s), cmp.Or(short(s.Revision), "<none>"), fmt.Sprint(s.Pods), fmt.Sprint(distinct(s.Objects)), age(s.Taken, now),
+		s.Name, s.Kind, stateText(s), cmp.Or(ShortRevision(s.Revision), "<none>"), fmt.Sprint(s.Pods), fmt.Sprint(distinct(s.Objects)), age(s.Taken, now),
 		next, s.Place, age(s.LastSuccess, now), fmt.Sprint(len(s.Problems())), cmp.Or(s.Revision, "<none>"),
 	}
 }
@@ -113,8 +113,8 @@ func stateText(s *api.Source) string {
 	return string(s.State)
 }
 
-// short is a revision as people name it: a commit by its first seven digits.
-func short(revision string) string {
+// ShortRevision is a revision as people name it: a commit by its first seven digits.
+func ShortRevision(revision string) string {
 	if len(revision) >= 40 && strings.Trim(revision, "0123456789abcdef") == "" {
 		return revision[:7]
 	}
@@ -154,9 +154,9 @@ func selectSources(all []api.Source, names []string) ([]api.Source, error) {
 // bareSource is a source's name without the source/ that -o name prints.
 func bareSource(name string) string { return strings.TrimPrefix(name, "source/") }
 
-// printProblems lists below the table what each source has to say: faults and
+// PrintProblems lists below the table what each source has to say: faults and
 // pods that lost their name; with wide also warnings and what is of other nodes.
-func printProblems(out io.Writer, sources []api.Source, wide bool) error {
+func PrintProblems(out io.Writer, sources []api.Source, wide bool) error {
 	var lines []string
 	for _, s := range sources {
 		for _, f := range s.Problems() {
@@ -179,7 +179,7 @@ func printProblems(out io.Writer, sources []api.Source, wide bool) error {
 		return nil
 	}
 	for i := range lines {
-		lines[i] = oneLine(lines[i])
+		lines[i] = OneLine(lines[i])
 	}
 	_, err := fmt.Fprintf(out, "\n%s\n", strings.Join(lines, "\n"))
 	return err
@@ -199,4 +199,9 @@ func asides(s api.Source) []string {
 		}
 	}
 	return lines
+}
+
+// PrintPods writes the table of `podstead get pods -A`.
+func PrintPods(out io.Writer, pods []v1.Pod, now time.Time) error {
+	return newPrinter(podView(), "", true, out).all(pods, now)
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/podstead/podstead/agent/status"
 )
 
-type statusCmd struct {
+type StatusCmd struct {
 	connection
 	Output dataForm `short:"o" placeholder:"json|yaml" help:"Another form."`
 }
@@ -29,19 +29,19 @@ type health struct {
 
 // Run prints the state of agent, engine, sources and pods. What is not as it
 // should be ends it with code 1.
-func (c *statusCmd) Run(ctx context.Context, t terminal) error {
+func (c *StatusCmd) Run(ctx context.Context, t Terminal) error {
 	h, err := ask(ctx, c.client(t))
 	if err != nil {
 		return err
 	}
 	h.Problems = problems(h)
 	if c.Output != "" {
-		err = encode(t.out, string(c.Output), h)
+		err = Encode(t.Out, string(c.Output), h)
 	} else {
-		err = h.print(t.out, time.Now())
+		err = h.print(t.Out, time.Now())
 	}
 	if err == nil && len(h.Problems) > 0 {
-		err = &exit{code: exitFailed}
+		err = &Exit{Code: ExitFailed}
 	}
 	return err
 }
@@ -81,7 +81,7 @@ func problems(h health) []string {
 		list = append(list, sourceProblems(s)...)
 	}
 	for i := range h.Pods {
-		if p := &h.Pods[i]; !ready(p) && p.Status.Phase != v1.PodSucceeded {
+		if p := &h.Pods[i]; !Ready(p) && p.Status.Phase != v1.PodSucceeded {
 			list = append(list, fmt.Sprintf("pod %s/%s: %s", p.Namespace, p.Name, why(p)))
 		}
 	}
@@ -103,8 +103,8 @@ func sourceProblems(s api.Source) []string {
 	return list
 }
 
-// ready reports whether the pod's Ready condition is true.
-func ready(p *v1.Pod) bool {
+// Ready reports whether the pod's Ready condition is true.
+func Ready(p *v1.Pod) bool {
 	for _, c := range p.Status.Conditions {
 		if c.Type == v1.PodReady {
 			return c.Status == v1.ConditionTrue
@@ -116,15 +116,15 @@ func ready(p *v1.Pod) bool {
 // why is the word of the STATUS column, with the message that explains it.
 func why(p *v1.Pod) string {
 	word, _, _, _, _ := status.Reason(p)
-	if message := explanation(p); message != "" {
+	if message := Explanation(p); message != "" {
 		return word + ": " + message
 	}
 	return word
 }
 
-// explanation is the message of the first container that is not running, or
+// Explanation is the message of the first container that is not running, or
 // the pod's own.
-func explanation(p *v1.Pod) string {
+func Explanation(p *v1.Pod) string {
 	for _, list := range [][]v1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
 		for _, c := range list {
 			switch w, e := c.State.Waiting, c.State.Terminated; {
@@ -151,12 +151,12 @@ func (h health) print(out io.Writer, now time.Time) error {
 	}
 	h.printConfiguration(w, now)
 	for i, s := range h.Sources {
-		fmt.Fprintf(w, "%s\t%s: %s, %s, from %s\n", label(i, "Sources"), s.Name, stateText(&s)+waiting(&s), count(s.Pods, "pod"), s.Place)
+		fmt.Fprintf(w, "%s\t%s: %s, %s, from %s\n", label(i, "Sources"), s.Name, stateText(&s)+waiting(&s), Count(s.Pods, "pod"), s.Place)
 	}
 	good, done := 0, 0
 	for i := range h.Pods {
 		switch {
-		case ready(&h.Pods[i]):
+		case Ready(&h.Pods[i]):
 			good++
 		case h.Pods[i].Status.Phase == v1.PodSucceeded:
 			done++
@@ -164,7 +164,7 @@ func (h health) print(out io.Writer, now time.Time) error {
 	}
 	fmt.Fprintf(w, "Pods\t%d: %d ready, %d succeeded, %d not well\n", len(h.Pods), good, done, len(h.Pods)-good-done)
 	for i, problem := range h.Problems {
-		fmt.Fprintf(w, "%s\t%s\n", label(i, "Problems"), oneLine(problem))
+		fmt.Fprintf(w, "%s\t%s\n", label(i, "Problems"), OneLine(problem))
 	}
 	return w.Flush()
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"cmp"
@@ -11,8 +11,8 @@ import (
 	"github.com/podstead/podstead/agent/api"
 )
 
-// getCmd is `podstead get`.
-type getCmd struct {
+// GetCmd is `podstead get`.
+type GetCmd struct {
 	Pods    getPodsCmd    `cmd:"" aliases:"pod,po" help:"Pods with their status, refused and finished ones included."`
 	Sources getSourcesCmd `cmd:"" aliases:"source,src" help:"Where manifests come from, their revision, and what is wrong with them."`
 	Events  getEventsCmd  `cmd:"" aliases:"event,ev" help:"What happened to pods in the last hour, and why."`
@@ -26,8 +26,8 @@ type getPodsCmd struct {
 }
 
 // Run prints the pods, and with -w each change to them.
-func (c *getPodsCmd) Run(ctx context.Context, t terminal) error {
-	p := newPrinter(podView(), string(c.Output), c.AllNamespaces, t.out)
+func (c *getPodsCmd) Run(ctx context.Context, t Terminal) error {
+	p := newPrinter(podView(), string(c.Output), c.AllNamespaces, t.Out)
 	if c.Watch {
 		return c.client(t).WatchPods(ctx, func(change api.Change[v1.Pod]) error {
 			if !c.selects(&change.Object) {
@@ -65,14 +65,14 @@ func (c *getPodsCmd) selects(pod *v1.Pod) bool {
 }
 
 // sayNothing answers an empty list with kubectl's words and where pods are.
-func (c *getPodsCmd) sayNothing(t terminal, elsewhere int) {
+func (c *getPodsCmd) sayNothing(t Terminal, elsewhere int) {
 	switch {
 	case c.scope() == "":
-		t.say("No pods. `podstead get sources` shows where manifests are expected.")
+		t.Say("No pods. `podstead get sources` shows where manifests are expected.")
 	case elsewhere > 0:
-		t.say("No pods in namespace %s; %d in others (-A shows them).", c.Namespace, elsewhere)
+		t.Say("No pods in namespace %s; %d in others (-A shows them).", c.Namespace, elsewhere)
 	default:
-		t.say("No pods in namespace %s. `podstead get sources` shows where manifests are expected.", c.Namespace)
+		t.Say("No pods in namespace %s. `podstead get sources` shows where manifests are expected.", c.Namespace)
 	}
 }
 
@@ -84,8 +84,8 @@ type getEventsCmd struct {
 }
 
 // Run prints the events, and with -w each new one.
-func (c *getEventsCmd) Run(ctx context.Context, t terminal) error {
-	p := newPrinter(eventView(), string(c.Output), c.AllNamespaces, t.out)
+func (c *getEventsCmd) Run(ctx context.Context, t Terminal) error {
+	p := newPrinter(eventView(), string(c.Output), c.AllNamespaces, t.Out)
 	client := c.client(t)
 	filter := api.EventFilter{Namespace: c.scope()}
 	if filter.Namespace == v1.NamespaceDefault {
@@ -121,7 +121,7 @@ func (c *getEventsCmd) Run(ctx context.Context, t terminal) error {
 }
 
 // sayNothing answers an empty list with kubectl's words.
-func (c *getEventsCmd) sayNothing(t terminal) {
+func (c *getEventsCmd) sayNothing(t Terminal) {
 	about := ""
 	if len(c.Names) > 0 {
 		about = " of " + strings.Join(c.Names, ", ")
@@ -130,7 +130,7 @@ func (c *getEventsCmd) sayNothing(t terminal) {
 	if c.AllNamespaces {
 		where = "in any namespace"
 	}
-	t.say("No events found%s %s in the last hour.", about, where)
+	t.Say("No events found%s %s in the last hour.", about, where)
 }
 
 // wanted says which events are asked for. Names as written are looked up, since
@@ -146,7 +146,7 @@ func (c *getEventsCmd) wanted(ctx context.Context, client *api.Client) (func(*v1
 			return nil, err
 		}
 		for i := range pods {
-			if names[writtenName(&pods[i])] {
+			if names[WrittenName(&pods[i])] {
 				names[pods[i].Name] = true
 			}
 		}
@@ -165,7 +165,7 @@ type getSourcesCmd struct {
 }
 
 // Run prints the sources, and below the table what is wrong with them.
-func (c *getSourcesCmd) Run(ctx context.Context, t terminal) error {
+func (c *getSourcesCmd) Run(ctx context.Context, t Terminal) error {
 	all, err := c.client(t).Sources(ctx)
 	if err != nil {
 		return err
@@ -174,11 +174,11 @@ func (c *getSourcesCmd) Run(ctx context.Context, t terminal) error {
 	if err != nil {
 		return err
 	}
-	if err := newPrinter(sourceView(), string(c.Output), false, t.out).all(sources, time.Now()); err != nil {
+	if err := newPrinter(sourceView(), string(c.Output), false, t.Out).all(sources, time.Now()); err != nil {
 		return err
 	}
 	if c.Output == "" || c.Output == "wide" {
-		return printProblems(t.out, sources, c.Output == "wide")
+		return PrintProblems(t.Out, sources, c.Output == "wide")
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// writtenName is the pod's name as its manifest has it: without the node's name.
-func writtenName(pod *v1.Pod) string {
+// WrittenName is the pod's name as its manifest has it: without the node's name.
+func WrittenName(pod *v1.Pod) string {
 	return strings.TrimSuffix(pod.Name, "-"+strings.ToLower(pod.Spec.NodeName))
 }
 
@@ -20,7 +20,7 @@ func podNamed(pod *v1.Pod, name string) bool {
 	if !ok {
 		bare = name
 	}
-	return pod.Name == bare || writtenName(pod) == bare
+	return pod.Name == bare || WrittenName(pod) == bare
 }
 
 // selectPods returns the pods of a namespace ("" for all) that are named, or all
@@ -60,8 +60,8 @@ func notFound(pods []v1.Pod, namespace, name string) error {
 		case podNamed(p, name):
 			elsewhere = append(elsewhere, fmt.Sprintf("-n %s", p.Namespace))
 		case namespace == "" || p.Namespace == namespace:
-			if resembles(writtenName(p), name) {
-				near = append(near, writtenName(p))
+			if resembles(WrittenName(p), name) {
+				near = append(near, WrittenName(p))
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"encoding/json"
@@ -60,7 +60,7 @@ func newPrinter[T any](v view[T], form string, withNamespace bool, out io.Writer
 func (p *printer[T]) all(items []T, now time.Time) error {
 	switch p.form {
 	case "json", "yaml":
-		return encode(p.out, p.form, p.view.list(items))
+		return Encode(p.out, p.form, p.view.list(items))
 	case "name":
 		return p.names(items)
 	}
@@ -71,12 +71,12 @@ func (p *printer[T]) all(items []T, now time.Time) error {
 func (p *printer[T]) one(item T, now time.Time) error {
 	switch p.form {
 	case "json":
-		return encode(p.out, p.form, item)
+		return Encode(p.out, p.form, item)
 	case "yaml":
 		if _, err := io.WriteString(p.out, "---\n"); err != nil {
 			return err
 		}
-		return encode(p.out, p.form, item)
+		return Encode(p.out, p.form, item)
 	}
 	return p.all([]T{item}, now)
 }
@@ -112,8 +112,8 @@ func (p *printer[T]) rows(items []T, now time.Time) error {
 	return p.tabs.Flush()
 }
 
-// encode writes a value as JSON or YAML, the way kubectl does.
-func encode(out io.Writer, form string, value any) error {
+// Encode writes a value as JSON or YAML, the way kubectl does.
+func Encode(out io.Writer, form string, value any) error {
 	data, err := json.MarshalIndent(value, "", "    ")
 	if err == nil && form == "yaml" {
 		data, err = yaml.JSONToYAML(data)
@@ -125,9 +125,9 @@ func encode(out io.Writer, form string, value any) error {
 	return err
 }
 
-// oneLine is a text that may come from anybody's manifest as a terminal may show
+// OneLine is a text that may come from anybody's manifest as a terminal may show
 // it: nothing in it begins a line or moves the cursor.
-func oneLine(text string) string {
+func OneLine(text string) string {
 	var out strings.Builder
 	for _, r := range text {
 		switch {
@@ -148,4 +148,12 @@ func age(t, now time.Time) string {
 		return "<unknown>"
 	}
 	return duration.HumanDuration(now.Sub(t))
+}
+
+// Count is a number with its noun.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

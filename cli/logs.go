@@ -1,7 +1,8 @@
-package main
+package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 // defaultContainer is the annotation by which a pod says whose log is meant.
 const defaultContainer = "kubectl.kubernetes.io/default-container"
 
-type logsCmd struct {
+type LogsCmd struct {
 	connection
 	Namespace  string        `short:"n" default:"default" placeholder:"NAMESPACE" help:"Namespace of the pod."`
 	Container  string        `short:"c" placeholder:"NAME" help:"Container, when the pod has more than one."`
@@ -31,9 +32,9 @@ type logsCmd struct {
 }
 
 // Run copies the log to the output.
-func (c *logsCmd) Run(ctx context.Context, t terminal) error {
+func (c *LogsCmd) Run(ctx context.Context, t Terminal) error {
 	if err := c.check(); err != nil {
-		return &exit{code: exitConfig, err: err}
+		return &Exit{Code: ExitConfig, Err: err}
 	}
 	client := c.client(t)
 	all, err := client.Pods(ctx)
@@ -50,23 +51,28 @@ func (c *logsCmd) Run(ctx context.Context, t terminal) error {
 		return err
 	}
 	if chosen != "" {
-		t.say("%s", chosen)
+		t.Say("%s", chosen)
 	}
 	req := api.LogRequest{Namespace: pod.Namespace, Pod: pod.Name, Container: container, Previous: c.Previous, LogOptions: c.options(time.Now())}
-	return client.Logs(ctx, req, t.out)
+	return client.Logs(ctx, req, t.Out)
 }
 
 // check refuses, with all that is wrong, numbers that mean nothing.
-func (c *logsCmd) check() error {
-	var f faults
-	f.check(c.Tail >= -1, "--tail", "must be a number of lines, or -1 for all, is %d", c.Tail)
-	f.check(c.Since >= 0, "--since", "must not be below 0, is %s", c.Since)
-	f.check(c.LimitBytes >= 0, "--limit-bytes", "must not be below 0, is %d", c.LimitBytes)
-	f.check(c.Since == 0 || c.SinceTime.IsZero(), "--since", "cannot be together with --since-time")
-	return f.err()
+func (c *LogsCmd) check() error {
+	var bad []error
+	unless := func(ok bool, format string, args ...any) {
+		if !ok {
+			bad = append(bad, fmt.Errorf(format, args...))
+		}
+	}
+	unless(c.Tail >= -1, "--tail: must be a number of lines, or -1 for all, is %d", c.Tail)
+	unless(c.Since >= 0, "--since: must not be below 0, is %s", c.Since)
+	unless(c.LimitBytes >= 0, "--limit-bytes: must not be below 0, is %d", c.LimitBytes)
+	unless(c.Since == 0 || c.SinceTime.IsZero(), "--since: cannot be together with --since-time")
+	return errors.Join(bad...)
 }
 
-func (c *logsCmd) options(now time.Time) runtime.LogOptions {
+func (c *LogsCmd) options(now time.Time) runtime.LogOptions {
 	opts := runtime.LogOptions{Follow: c.Follow, Timestamps: c.Timestamps}
 	if c.Tail >= 0 {
 		opts.Tail = &c.Tail

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"github.com/podstead/podstead/agent/api"
 )
 
-// syncCmd is `podstead sync`.
-type syncCmd struct {
+// SyncCmd is `podstead sync`.
+type SyncCmd struct {
 	connection
 	AllowRemoval bool          `help:"Let the state found now through, however many pods it removes; needs a SOURCE."`
 	Timeout      time.Duration `default:"2m" placeholder:"2m" help:"How long to wait for the sources."`
@@ -19,7 +19,7 @@ type syncCmd struct {
 }
 
 // Help is shown by `podstead sync --help`.
-func (syncCmd) Help() string {
+func (SyncCmd) Help() string {
 	return `Every source named looks at its place at once, also one that waits after an error. The command
 returns when what was found is in force, or says why it is not. A source that holds back a state
 which removes too much (RemovalHeld) lets it through with --allow-removal.
@@ -30,25 +30,25 @@ Examples:
 }
 
 // Run makes the agent's sources look and prints what came of it.
-func (c *syncCmd) Run(ctx context.Context, t terminal) error {
+func (c *SyncCmd) Run(ctx context.Context, t Terminal) error {
 	switch {
 	case c.AllowRemoval && c.Source == "":
-		return &exit{code: exitConfig, err: fmt.Errorf("--allow-removal needs the name of a source; `podstead get sources` shows which holds something back")}
+		return &Exit{Code: ExitConfig, Err: fmt.Errorf("--allow-removal needs the name of a source; `podstead get sources` shows which holds something back")}
 	case c.Timeout <= 0 || c.Timeout > time.Hour:
-		return &exit{code: exitConfig, err: fmt.Errorf("--timeout must be above 0 and up to 1h, is %s", c.Timeout)}
+		return &Exit{Code: ExitConfig, Err: fmt.Errorf("--timeout must be above 0 and up to 1h, is %s", c.Timeout)}
 	}
 	results, err := c.client(t).Sync(ctx, api.SyncRequest{Source: bareSource(c.Source), AllowRemoval: c.AllowRemoval}, c.Timeout)
 	if err != nil {
 		return err
 	}
 	if c.Output != "" {
-		err = encode(t.out, string(c.Output), results)
+		err = Encode(t.Out, string(c.Output), results)
 	} else {
-		err = printSync(t.out, results)
+		err = printSync(t.Out, results)
 	}
 	for _, r := range results {
 		if r.Error != "" && err == nil {
-			err = &exit{code: exitFailed}
+			err = &Exit{Code: ExitFailed}
 		}
 	}
 	return err
@@ -61,9 +61,9 @@ func printSync(out io.Writer, results []api.SyncResult) error {
 		if r.Error != "" {
 			text = r.Error
 		} else if r.Revision != "" {
-			text += " at " + short(r.Revision)
+			text += " at " + ShortRevision(r.Revision)
 		}
-		if _, err := fmt.Fprintf(out, "%s: %s\n", r.Source, oneLine(text)); err != nil {
+		if _, err := fmt.Fprintf(out, "%s: %s\n", r.Source, OneLine(text)); err != nil {
 			return err
 		}
 	}

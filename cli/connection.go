@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"path/filepath"
+
+	"github.com/podstead/podstead/agent/api"
+)
+
+// Where an agent lies when nothing else is said.
+const (
+	DefaultRootDir = "/var/lib/podstead"
+	DefaultRunDir  = "/run/podstead"
+	DefaultSocket  = DefaultRunDir + "/podstead.sock"
+)
+
+// SocketPath is where the agent of a root-dir listens. Agent and clients use the
+// same rule, so that naming the root-dir is enough to find it.
+func SocketPath(rootDir, socket string) string {
+	switch {
+	case socket != "":
+		return socket
+	case rootDir == "" || filepath.Clean(rootDir) == DefaultRootDir:
+		return DefaultSocket
+	}
+	return filepath.Join(rootDir, "run", "podstead.sock")
+}
+
+// Absolute makes a path absolute; an empty one, and one that cannot be, stay.
+func Absolute(path string) string {
+	if path == "" {
+		return ""
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+// connection says which agent a client command talks to.
+type connection struct {
+	RootDir string `name:"root-dir" env:"PODSTEAD_ROOT_DIR" placeholder:"DIR" help:"The agent's root-dir, when it is not /var/lib/podstead."`
+	Socket  string `name:"socket" env:"PODSTEAD_SOCKET" placeholder:"PATH" help:"The agent's socket, when it is not where its root-dir says."`
+}
+
+// client returns a client whose warnings go to the terminal.
+func (c connection) client(t Terminal) *api.Client {
+	client := api.NewClient(Absolute(SocketPath(Absolute(c.RootDir), c.Socket)))
+	client.Warn = func(text string) { t.Say("Warning: %s", text) }
+	return client
+}
+
+// namespaced selects a namespace as kubectl does.
+type namespaced struct {
+	Namespace     string `short:"n" default:"default" placeholder:"NAMESPACE" help:"Namespace to look in."`
+	AllNamespaces bool   `short:"A" help:"Look in all namespaces."`
+}
+
+// scope is the namespace to look in; "" for all.
+func (n namespaced) scope() string {
+	if n.AllNamespaces {
+		return ""
+	}
+	return n.Namespace
+}
+
+// listing is how a list is shown.
+type listing struct {
+	Output form `short:"o" placeholder:"wide|json|yaml|name" help:"More columns, or another form."`
+	Watch  bool `short:"w" help:"Go on and show each change."`
+}
