@@ -55,13 +55,13 @@ func (n *node) once(ctx context.Context, t cli.Terminal) *onceReport {
 		}
 		return n.report(ctx, onceView{}, err)
 	}
-	tell := newProgress(t)
+	tell := cli.NewProgress(t)
 	tick := time.NewTicker(onceTick)
 	defer tick.Stop()
 	var still stillness
 	for {
 		view := n.look(ctx)
-		tell.show(view)
+		tell.Show(view.progress())
 		rested := still.lasts(view, time.Now()) >= steady
 		if rested && n.settled(ctx, view) || time.Now().After(deadline) {
 			return n.report(ctx, n.look(ctx), nil)
@@ -153,22 +153,6 @@ func (v onceView) leftovers(listed []runtime.Pod) bool {
 		}
 	}
 	return false
-}
-
-// progress tells a person who waits what is waited for, when it changes.
-type progress struct {
-	t    cli.Terminal
-	on   bool
-	last string
-}
-
-func newProgress(t cli.Terminal) *progress { return &progress{t: t, on: cli.IsTerminal(t.Err)} }
-
-func (p *progress) show(v onceView) {
-	if line := v.progress(); p.on && line != "" && line != p.last {
-		p.last = line
-		p.t.Say("%s", line)
-	}
 }
 
 // progress is one line on what is still to come; "" when nothing is.
