@@ -1,40 +1,9 @@
 package cli
 
 import (
-	"path/filepath"
-
 	"github.com/podstead/podstead/agent/api"
+	"github.com/podstead/podstead/config"
 )
-
-// Where an agent lies when nothing else is said.
-const (
-	DefaultRootDir = "/var/lib/podstead"
-	DefaultRunDir  = "/run/podstead"
-	DefaultSocket  = DefaultRunDir + "/podstead.sock"
-)
-
-// SocketPath is where the agent of a root-dir listens. Agent and clients use the
-// same rule, so that naming the root-dir is enough to find it.
-func SocketPath(rootDir, socket string) string {
-	switch {
-	case socket != "":
-		return socket
-	case rootDir == "" || filepath.Clean(rootDir) == DefaultRootDir:
-		return DefaultSocket
-	}
-	return filepath.Join(rootDir, "run", "podstead.sock")
-}
-
-// Absolute makes a path absolute; an empty one, and one that cannot be, stay.
-func Absolute(path string) string {
-	if path == "" {
-		return ""
-	}
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
-}
 
 // connection says which agent a client command talks to.
 type connection struct {
@@ -44,7 +13,7 @@ type connection struct {
 
 // client returns a client whose warnings go to the terminal.
 func (c connection) client(t Terminal) *api.Client {
-	client := api.NewClient(Absolute(SocketPath(Absolute(c.RootDir), c.Socket)))
+	client := api.NewClient(config.Absolute(config.SocketPath(config.Absolute(c.RootDir), c.Socket)))
 	client.Warn = func(text string) { t.Say("Warning: %s", text) }
 	return client
 }

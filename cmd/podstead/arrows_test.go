@@ -38,7 +38,8 @@ func arrows() map[string][]string {
 		"agent/probes":  {},
 		"agent/status":  {"runtime", "agent/plan"},
 		"agent/volumes": {},
-		"cli":           {"agent/api", "agent/status", "runtime", "manifests"},
+		"cli":           {"agent/api", "agent/status", "runtime", "manifests", "config"},
+		"config":        {},
 		"cmd/podstead":  nil, // all
 		// What drives the program from outside.
 		"test/rig":   {},

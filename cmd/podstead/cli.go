@@ -9,6 +9,7 @@ import (
 
 	"github.com/podstead/podstead/agent/api"
 	"github.com/podstead/podstead/cli"
+	"github.com/podstead/podstead/config"
 )
 
 // commands is the command line.
@@ -62,7 +63,7 @@ func execute(ctx context.Context, t cli.Terminal, args []string) int {
 // conclude tells the error and turns it into the exit code.
 func conclude(ctx context.Context, t cli.Terminal, err error) int {
 	var ends *cli.Exit
-	var bad *configError
+	var bad *config.Error
 	switch {
 	case err == nil, errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		return 0 // done, or the user has pressed ^C

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/podstead/podstead/config"
 	"github.com/podstead/podstead/sources"
 )
 
@@ -41,7 +42,7 @@ func readConfigVersion(path string) configVersion {
 	if path == "" {
 		return configVersion{sure: true}
 	}
-	data, sure, err := sources.ReadWhole(path, maxConfigFile)
+	data, sure, err := sources.ReadWhole(path, config.MaxFile)
 	return configVersion{data, sure, err}
 }
 

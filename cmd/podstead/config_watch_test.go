@@ -93,7 +93,7 @@ func TestAConfigurationThatIsBeingWrittenEndsNothing(t *testing.T) {
 	client, _ := b.start()
 	first := b.ready(client, "folder", "url")
 
-	file, err := os.Create(b.out.reload.path)
+	file, err := os.Create(b.out.reload.loader.Path())
 	if err != nil {
 		t.Fatal(err)
 	}

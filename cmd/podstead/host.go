@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -63,9 +62,4 @@ func engineHint(err error) string {
 		text += "; run podstead as root, or join the group that owns the socket (usually docker)"
 	}
 	return text
-}
-
-// engineEndpoint is where the engine is reached.
-func (c Config) engineEndpoint() string {
-	return cmp.Or(c.DockerEndpoint, os.Getenv("DOCKER_HOST"), "unix:///var/run/docker.sock")
 }

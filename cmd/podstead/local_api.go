@@ -18,6 +18,7 @@ import (
 	"github.com/podstead/podstead/agent/api"
 	"github.com/podstead/podstead/agent/events"
 	"github.com/podstead/podstead/cli"
+	"github.com/podstead/podstead/config"
 	"github.com/podstead/podstead/manifests"
 	"github.com/podstead/podstead/runtime"
 	"github.com/podstead/podstead/sources"
@@ -53,7 +54,7 @@ func (n *node) logs(ctx context.Context, req api.LogRequest, out io.Writer) erro
 
 func (n *node) statusView(context.Context) (api.Status, error) {
 	about, err := n.agent.Engine()
-	view := api.Engine{Endpoint: n.cfg.engineEndpoint(), Name: about.Name, Version: about.Version, APIVersion: about.APIVersion}
+	view := api.Engine{Endpoint: n.cfg.EngineEndpoint(), Name: about.Name, Version: about.Version, APIVersion: about.APIVersion}
 	switch {
 	case err != nil:
 		view.Error = engineHint(err)
@@ -96,7 +97,7 @@ func (n *node) sourceViews(ctx context.Context) ([]api.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	specs := map[string]sourceSpec{}
+	specs := map[string]config.Source{}
 	for _, s := range n.setup.sources() {
 		specs[s.Name] = s
 	}
@@ -104,8 +105,8 @@ func (n *node) sourceViews(ctx context.Context) ([]api.Source, error) {
 	for i, s := range all {
 		views[i] = sourceViewOf(s)
 		if spec, ok := specs[s.Source]; ok { // it may not have spoken yet
-			views[i].Place = cmp.Or(views[i].Place, spec.place())
-			views[i].Kind = cmp.Or(views[i].Kind, spec.kind())
+			views[i].Place = cmp.Or(views[i].Place, spec.Place())
+			views[i].Kind = cmp.Or(views[i].Kind, spec.Kind())
 		}
 	}
 	return views, nil

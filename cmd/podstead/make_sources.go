@@ -14,49 +14,39 @@ import (
 	"slices"
 	"time"
 
+	"github.com/podstead/podstead/config"
 	"github.com/podstead/podstead/manifests"
 	"github.com/podstead/podstead/sources"
 )
 
 // specs are the configured sources as the gatherer takes them.
-func (n *node) specs(c Config) []sources.Spec {
+func (n *node) specs(c config.Config) []sources.Spec {
 	var all []sources.Spec
-	for _, s := range c.sources() {
-		s.Interval = span(c.intervalOf(s))
-		all = append(all, sources.Spec{Name: s.Name, Key: c.keyOf(s), New: func() (sources.Source, error) { return n.maker(c).source(s) }})
+	for _, s := range c.Sources() {
+		s.Interval = config.Duration(c.Interval(s))
+		all = append(all, sources.Spec{Name: s.Name, Key: keyOf(c, s), New: func() (sources.Source, error) { return n.maker(c).source(s) }})
 	}
 	return all
 }
 
 // members are the configured sources as the merger takes them.
-func (n *node) members(c Config) []sources.Member {
+func (n *node) members(c config.Config) []sources.Member {
 	var all []sources.Member
-	for _, s := range c.sources() {
-		s.Interval = span(c.intervalOf(s))
-		all = append(all, sources.Member{Name: s.Name, Key: c.keyOf(s), ObjectsFrom: s.ObjectsFrom})
+	for _, s := range c.Sources() {
+		s.Interval = config.Duration(c.Interval(s))
+		all = append(all, sources.Member{Name: s.Name, Key: keyOf(c, s), ObjectsFrom: s.ObjectsFrom})
 	}
 	return all
 }
 
-// intervalOf is how often a source looks by itself.
-func (c Config) intervalOf(s sourceSpec) time.Duration {
-	switch {
-	case s.HTTP != nil:
-		return s.Interval.orDefault(c.HTTPCheckFrequency)
-	case s.Git != nil:
-		return s.Interval.orDefault(defaults().GitPollInterval)
-	}
-	return s.Interval.orDefault(c.FileCheckFrequency)
-}
-
 // keyOf stands for all the settings of a source. What its pods may read of other
 // sources is the merger's, and ends nothing.
-func (c Config) keyOf(s sourceSpec) string {
+func keyOf(c config.Config, s config.Source) string {
 	s.ObjectsFrom = nil
 	sum := sha256.New()
 	_ = json.NewEncoder(sum).Encode(s) // plain data; header values show as hidden
-	if c.guarded(s) != nil {
-		_ = json.NewEncoder(sum).Encode(c.nodePaths())
+	if guarded(c, s) != nil {
+		_ = json.NewEncoder(sum).Encode(nodePaths(c))
 	}
 	if s.HTTP != nil {
 		for _, name := range slices.Sorted(maps.Keys(s.HTTP.Headers)) {
@@ -70,22 +60,22 @@ func (c Config) keyOf(s sourceSpec) string {
 
 // maker has what sources need besides their settings.
 type maker struct {
-	cfg  Config
+	cfg  config.Config
 	node manifests.Node
 	log  *slog.Logger
 }
 
-func (n *node) maker(c Config) maker {
+func (n *node) maker(c config.Config) maker {
 	return maker{cfg: c, node: manifests.Node{Name: n.id.Name, Labels: nodeLabels(n.id.Name, c.NodeLabels)}, log: n.log}
 }
 
 // trySources makes every source and drops it: that touches nothing, and finds
 // what only a source itself can find wrong with its settings.
-func (c Config) trySources() error {
+func trySources(c config.Config) error {
 	const name = "node"
 	try := maker{cfg: c, node: manifests.Node{Name: name, Labels: nodeLabels(name, c.NodeLabels)}, log: slog.New(slog.DiscardHandler)}
 	var bad []error
-	for _, s := range c.sources() {
+	for _, s := range c.Sources() {
 		_, err := try.source(s)
 		bad = append(bad, err)
 	}
@@ -93,14 +83,14 @@ func (c Config) trySources() error {
 }
 
 // source makes one source, which does nothing yet.
-func (m maker) source(s sourceSpec) (sources.Source, error) {
+func (m maker) source(s config.Source) (sources.Source, error) {
 	dir := filepath.Join(m.cfg.RootDir, "sources", s.Name)
 	kinds, warn := sources.UnsupportedKinds(s.UnsupportedKinds), s.Validation == "warn"
 	switch {
 	case s.File != nil:
 		return sources.NewFile(sources.FileConfig{
 			Name: s.Name, Path: s.File.Path, Rescan: time.Duration(s.Interval), Node: m.node, Dir: dir,
-			UnsupportedKinds: kinds, Warn: warn, Policy: sources.Policy(s.Policy), NodePaths: m.cfg.guarded(s), Logger: m.log,
+			UnsupportedKinds: kinds, Warn: warn, Policy: sources.Policy(s.Policy), NodePaths: guarded(m.cfg, s), Logger: m.log,
 		})
 	case s.HTTP != nil:
 		return sources.NewHTTP(m.http(s, dir))
@@ -110,7 +100,7 @@ func (m maker) source(s sourceSpec) (sources.Source, error) {
 	return nil, fmt.Errorf("source %s reads nothing", s.Name)
 }
 
-func (m maker) http(s sourceSpec, dir string) sources.HTTPConfig {
+func (m maker) http(s config.Source, dir string) sources.HTTPConfig {
 	h := s.HTTP
 	cfg := sources.HTTPConfig{
 		Name: s.Name, URL: h.URL, Headers: http.Header{}, Interval: time.Duration(s.Interval),
@@ -118,7 +108,7 @@ func (m maker) http(s sourceSpec, dir string) sources.HTTPConfig {
 		CAFile: h.CAFile, CertFile: h.ClientCertFile, KeyFile: h.ClientKeyFile, TokenFile: h.BearerTokenFile, Proxy: h.Proxy,
 		UserAgent: "podstead/" + thisVersion().Version, Node: m.node, Dir: dir,
 		UnsupportedKinds: sources.UnsupportedKinds(s.UnsupportedKinds), Warn: s.Validation == "warn",
-		Policy: sources.Policy(s.Policy), NodePaths: m.cfg.guarded(s), MaxRemoval: s.MaxRemoval, Logger: m.log,
+		Policy: sources.Policy(s.Policy), NodePaths: guarded(m.cfg, s), MaxRemoval: s.MaxRemoval, Logger: m.log,
 	}
 	if h.BasicAuth != nil {
 		cfg.User, cfg.PasswordFile = h.BasicAuth.Username, h.BasicAuth.PasswordFile
@@ -131,7 +121,7 @@ func (m maker) http(s sourceSpec, dir string) sources.HTTPConfig {
 	return cfg
 }
 
-func (m maker) git(s sourceSpec, dir string) sources.GitConfig {
+func (m maker) git(s config.Source, dir string) sources.GitConfig {
 	g := s.Git
 	return sources.GitConfig{
 		Name: s.Name, URL: g.URL, Ref: g.Ref, Paths: g.Paths, Include: g.Include, Exclude: g.Exclude,
@@ -140,6 +130,6 @@ func (m maker) git(s sourceSpec, dir string) sources.GitConfig {
 		SSHKeyFile: g.SSHKeyFile, SSHKeyPassphraseFile: g.SSHKeyPassphraseFile, KnownHostsFile: g.KnownHostsFile,
 		Node: m.node, Dir: dir,
 		UnsupportedKinds: sources.UnsupportedKinds(s.UnsupportedKinds), Warn: s.Validation == "warn",
-		Policy: sources.Policy(s.Policy), NodePaths: m.cfg.guarded(s), MaxRemoval: s.MaxRemoval, Logger: m.log,
+		Policy: sources.Policy(s.Policy), NodePaths: guarded(m.cfg, s), MaxRemoval: s.MaxRemoval, Logger: m.log,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/podstead/podstead/cli"
+	"github.com/podstead/podstead/config"
 	"github.com/podstead/podstead/runtime"
 )
 
@@ -26,7 +27,7 @@ const (
 // runOnce runs the whole pipeline until every wanted pod has come to its end
 // (ready, succeeded, failed) or the time is up, reports, and leaves the pods
 // running. The error is an exit code.
-func runOnce(ctx context.Context, t cli.Terminal, cfg Config, out surroundings) error {
+func runOnce(ctx context.Context, t cli.Terminal, cfg config.Config, out surroundings) error {
 	var report *onceReport
 	err := run(ctx, cfg, out, func(ctx context.Context, n *node) { report = n.once(ctx, t) })
 	switch {

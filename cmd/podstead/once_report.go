@@ -15,6 +15,7 @@ import (
 	"github.com/podstead/podstead/agent"
 	"github.com/podstead/podstead/agent/api"
 	"github.com/podstead/podstead/cli"
+	"github.com/podstead/podstead/config"
 	"github.com/podstead/podstead/runtime"
 )
 
@@ -70,8 +71,8 @@ func (n *node) answered(views []api.Source) []api.Source {
 		if v.Attempted {
 			continue
 		}
-		if at := slices.IndexFunc(specs, func(s sourceSpec) bool { return s.Name == v.Name }); at >= 0 {
-			v.Place, v.Kind = cmp.Or(v.Place, specs[at].place()), cmp.Or(v.Kind, specs[at].kind())
+		if at := slices.IndexFunc(specs, func(s config.Source) bool { return s.Name == v.Name }); at >= 0 {
+			v.Place, v.Kind = cmp.Or(v.Place, specs[at].Place()), cmp.Or(v.Kind, specs[at].Kind())
 		}
 		v.Faults = append(v.Faults, api.Fault{Place: v.Place, Message: fmt.Sprintf("has not answered within %s", n.cfg.OnceTimeout)})
 		v.State = api.SourceError

@@ -13,6 +13,7 @@ import (
 
 	"github.com/podstead/podstead/agent/api"
 	"github.com/podstead/podstead/cli"
+	"github.com/podstead/podstead/config"
 )
 
 // startProcess starts podstead itself, with an engine that does not answer.
@@ -36,7 +37,7 @@ func TestTheProcessEndsWithin2SecondsOfASignal(t *testing.T) {
 		t.Run(signal.String(), func(t *testing.T) {
 			b, root := newBench(t), t.TempDir()
 			cmd, log := startProcess(t, root, "--pod-manifest-path", b.cfg.Manifests[0])
-			client := api.NewClient(cli.SocketPath(root, ""))
+			client := api.NewClient(config.SocketPath(root, ""))
 			b.until("the agent answers although the engine does not", func() bool { // B164
 				s, err := client.Status(t.Context())
 				return err == nil && s.Engine.Error != ""
@@ -64,7 +65,7 @@ func TestAProcessReadsItsConfigurationAtSIGHUP(t *testing.T) {
 	b, root := newBench(t), t.TempDir()
 	file := write(t, t.TempDir(), "config.yaml", listed(b.folderSource("one")))
 	cmd, log := startProcess(t, root, "--config", file)
-	client := api.NewClient(cli.SocketPath(root, ""))
+	client := api.NewClient(config.SocketPath(root, ""))
 	taken := func() time.Time {
 		s, err := client.Status(t.Context())
 		if err != nil {

@@ -12,13 +12,13 @@ import (
 
 	"github.com/podstead/podstead/agent/events"
 	"github.com/podstead/podstead/cli"
+	"github.com/podstead/podstead/config"
 )
 
 // rereading is how the configuration is read again while the agent runs. Once it
 // runs, the goroutine of its configWatch alone uses it.
 type rereading struct {
-	path string // of the configuration file, there or not; "" for none
-	load func(read func(path string) ([]byte, error)) (Config, []string, error)
+	loader config.Loader
 
 	length int    // of the version in force, in bytes
 	told   string // of the sources that are about to end
@@ -28,7 +28,9 @@ type rereading struct {
 // touching those that stay as they are. An error means that all stays as it was;
 // it is errShrinks when the version is to stand for a while first, unless sure.
 func (n *node) reread(ctx context.Context, v configVersion, sure bool) error {
-	next, warnings, err := n.reload.load(func(string) ([]byte, error) { return v.data, v.err })
+	loader := n.reload.loader
+	loader.Read = func(string) ([]byte, error) { return v.data, v.err }
+	next, warnings, err := loader.Load()
 	before, _ := n.setup.configuration()
 	if err == nil && next.File == "" && before.File != "" {
 		err = fmt.Errorf("%s is gone", before.File) // deleting it is not how its sources are given up
@@ -36,7 +38,7 @@ func (n *node) reread(ctx context.Context, v configVersion, sure bool) error {
 	if err != nil {
 		return err
 	}
-	effective := n.cfg.withSourcesOf(next)
+	effective := n.cfg.WithSourcesOf(next)
 	gone := n.tellGone(ctx, effective, sure)
 	if !sure && (gone || len(v.data) < n.reload.length) {
 		return errShrinks
@@ -48,7 +50,7 @@ func (n *node) reread(ctx context.Context, v configVersion, sure bool) error {
 		return err
 	}
 	n.reload.length, n.reload.told = len(v.data), ""
-	wait := pending(n.cfg, next)
+	wait := config.Pending(n.cfg, next)
 	n.setup.take(effective, wait, time.Now())
 	n.setup.refuse(nil)
 	for _, w := range warnings {
@@ -61,10 +63,10 @@ func (n *node) reread(ctx context.Context, v configVersion, sure bool) error {
 // tellGone names, once and before anything happens, the sources that next does
 // not have any more and how many pods may end with them. It reports whether there
 // are any.
-func (n *node) tellGone(ctx context.Context, next Config, now bool) bool {
-	stay := sourceNames(next.sources())
+func (n *node) tellGone(ctx context.Context, next config.Config, now bool) bool {
+	stay := config.Names(next.Sources())
 	var gone []string
-	for _, name := range sourceNames(n.setup.sources()) {
+	for _, name := range config.Names(n.setup.sources()) {
 		if !slices.Contains(stay, name) {
 			gone = append(gone, name)
 		}
@@ -101,8 +103,8 @@ func (n *node) withPods(ctx context.Context, names []string) []string {
 }
 
 // tellTaken says what is in force now and what is not yet.
-func (n *node) tellTaken(c Config, wait []string) {
-	text := "The configuration has been read again; sources: " + strings.Join(sourceNames(c.sources()), ", ") + "."
+func (n *node) tellTaken(c config.Config, wait []string) {
+	text := "The configuration has been read again; sources: " + strings.Join(config.Names(c.Sources()), ", ") + "."
 	if len(wait) > 0 {
 		text += " At the next start takes effect: " + strings.Join(wait, ", ") + "."
 	}
@@ -121,7 +123,8 @@ func (n *node) refuseConfiguration(err error) {
 
 // configWatch is what calls reread.
 func (n *node) configWatch() *configWatch {
-	read := func() configVersion { return readConfigVersion(n.reload.path) }
+	path := n.reload.loader.Path()
+	read := func() configVersion { return readConfigVersion(path) }
 	n.reload.length = len(read().data)
-	return &configWatch{path: n.reload.path, asked: n.hangup, read: read, reread: n.reread, refuse: n.refuseConfiguration, log: n.log}
+	return &configWatch{path: path, asked: n.hangup, read: read, reread: n.reread, refuse: n.refuseConfiguration, log: n.log}
 }

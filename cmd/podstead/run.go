@@ -20,6 +20,7 @@ import (
 	"github.com/podstead/podstead/agent/podspec"
 	"github.com/podstead/podstead/agent/status"
 	"github.com/podstead/podstead/agent/volumes"
+	"github.com/podstead/podstead/config"
 	"github.com/podstead/podstead/runtime"
 	"github.com/podstead/podstead/runtime/docker"
 	"github.com/podstead/podstead/sources"
@@ -58,7 +59,7 @@ type surroundings struct {
 
 // node is everything that runs, wired but not started.
 type node struct {
-	cfg      Config
+	cfg      config.Config
 	id       identity
 	log      *slog.Logger
 	registry *prometheus.Registry
@@ -79,7 +80,7 @@ type node struct {
 // run runs the agent until ctx ends or something that it cannot do without
 // breaks. Pods are left running. With once it ends when once returns. The
 // root-dir is locked meanwhile.
-func run(ctx context.Context, cfg Config, out surroundings, once func(context.Context, *node)) error {
+func run(ctx context.Context, cfg config.Config, out surroundings, once func(context.Context, *node)) error {
 	unlock, err := lockRootDir(cfg.RootDir)
 	if err != nil {
 		return err
@@ -98,7 +99,7 @@ func run(ctx context.Context, cfg Config, out surroundings, once func(context.Co
 }
 
 // assemble makes every part and connects it. Nothing is started.
-func assemble(ctx context.Context, cfg Config, id identity, out surroundings) (*node, error) {
+func assemble(ctx context.Context, cfg config.Config, id identity, out surroundings) (*node, error) {
 	n := &node{
 		cfg: cfg, id: id, log: out.logger, started: time.Now(), store: status.NewStore(),
 		setup: newSetup(cfg, time.Now()), reload: out.reload, hangup: out.hangup,
@@ -112,7 +113,7 @@ func assemble(ctx context.Context, cfg Config, id identity, out surroundings) (*
 		return nil, fmt.Errorf("set up the engine: %w", err)
 	}
 	if err := n.gatherer.Apply(ctx, n.specs(cfg)); err != nil {
-		return nil, &configError{err}
+		return nil, &config.Error{Err: err}
 	}
 	told := &plights{recorder: n.recorder, known: map[string]plight{}}
 	n.merger = sources.NewMerger(sources.MergerConfig{Sources: n.members(cfg), Heard: told.hear, Settled: n.gatherer.Sweep, Logger: n.log})
@@ -154,7 +155,7 @@ func (n *node) newAgent(runDir string) (*agent.Agent, error) {
 
 // announce tells who starts, and what is odd about it.
 func (n *node) announce(warnings []string) {
-	n.log.Info("podstead starts", append(n.cfg.describe(), "version", thisVersion().Version, "node", n.id.Name, "nodeID", n.id.NodeID)...)
+	n.log.Info("podstead starts", append(n.cfg.Describe(), "version", thisVersion().Version, "node", n.id.Name, "nodeID", n.id.NodeID)...)
 	about := events.Node(n.id.Name)
 	n.recorder.Event(about, v1.EventTypeNormal, events.NodeStarting, "Starting podstead.")
 	for _, w := range warnings {

@@ -10,12 +10,13 @@ import (
 	"k8s.io/kubernetes/pkg/capabilities"
 
 	"github.com/podstead/podstead/cli"
+	"github.com/podstead/podstead/config"
 	"github.com/podstead/podstead/runtime/docker"
 )
 
 // runCmd is `podstead run`.
 type runCmd struct {
-	runFlags
+	config.Flags
 }
 
 // Help is shown by `podstead run --help`.
@@ -39,7 +40,8 @@ Examples:
 
 // Run runs the agent until the terminal's context ends.
 func (c *runCmd) Run(ctx context.Context, t cli.Terminal) error {
-	cfg, warnings, err := loadConfig(c.runFlags, defaultEtcDir)
+	loader := config.Loader{Flags: c.Flags, Etc: config.DefaultEtcDir, Try: trySources}
+	cfg, warnings, err := loader.Load()
 	if err != nil {
 		return err
 	}
@@ -55,18 +57,13 @@ func (c *runCmd) Run(ctx context.Context, t cli.Terminal) error {
 		return err
 	}
 	hangup := make(chan os.Signal, 1)
-	out := surroundings{logger: logger, host: machine, runDir: cli.DefaultRunDir, newEngine: newDocker}
+	out := surroundings{logger: logger, host: machine, runDir: config.DefaultRunDir, newEngine: newDocker}
 	if cfg.Once {
 		return runOnce(ctx, t, cfg, out)
 	}
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
-	out.hangup, out.reload = hangup, &rereading{
-		path: configPath(c.runFlags, defaultEtcDir),
-		load: func(read func(string) ([]byte, error)) (Config, []string, error) {
-			return loadConfigBy(c.runFlags, defaultEtcDir, read)
-		},
-	}
+	out.hangup, out.reload = hangup, &rereading{loader: loader}
 	return run(ctx, cfg, out, nil)
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/podstead/podstead/agent/api"
 	"github.com/podstead/podstead/cli"
+	"github.com/podstead/podstead/config"
 	"github.com/podstead/podstead/runtime/docker"
 	"github.com/podstead/podstead/runtime/runtimetest"
 )
@@ -28,7 +29,7 @@ const image = "registry.example/app:1"
 type bench struct {
 	t      *testing.T
 	engine *runtimetest.Fake
-	cfg    Config
+	cfg    config.Config
 	out    surroundings
 	log    *transcript
 	folder string // of manifests, when a configuration file took the place of flags
@@ -66,10 +67,10 @@ func newBench(t *testing.T) *bench {
 	dir := t.TempDir()
 	fake := runtimetest.New(time.Now)
 	fake.AddImage(image)
-	b := &bench{t: t, engine: fake, log: &transcript{}, cfg: defaults()}
+	b := &bench{t: t, engine: fake, log: &transcript{}, cfg: config.Defaults()}
 	b.cfg.RootDir = filepath.Join(dir, "root")
 	b.cfg.Manifests = []string{filepath.Join(dir, "manifests")}
-	b.cfg.Socket = cli.SocketPath(b.cfg.RootDir, "")
+	b.cfg.Socket = config.SocketPath(b.cfg.RootDir, "")
 	b.cfg.OnceTimeout = 20 * time.Second
 	if err := os.Mkdir(b.cfg.Manifests[0], 0o700); err != nil {
 		t.Fatal(err)

@@ -2,46 +2,14 @@ package main
 
 import (
 	"errors"
-	"log/slog"
-	"net/netip"
-	"reflect"
-	"slices"
 	"testing"
 	"time"
+
+	"github.com/podstead/podstead/config"
 )
 
-// Whatever is changed in the configuration either takes effect at once or is
-// named as what waits for a start.
-func TestEveryChangeOfTheConfigurationIsTakenOrNamed(t *testing.T) {
-	changed := Config{
-		RootDir: "/r", Socket: "/s", Hostname: "h", NodeLabels: map[string]string{"a": "b"}, DockerEndpoint: "unix:///d", File: "/f",
-		Manifests: []string{"/m"}, HTTP: httpSpec{URL: "http://h"}, Git: gitSpec{URL: "https://h/r"}, GitPollInterval: time.Hour,
-		Listed: []sourceSpec{{Name: "l"}}, Webhook: &webhookSpec{Address: ":1"},
-		FileCheckFrequency: time.Hour, HTTPCheckFrequency: time.Hour, SyncFrequency: time.Hour, MaxPods: 1, SerializeImagePulls: true,
-		LogMaxSize: 1, LogMaxFiles: 9, PodCIDR: netip.MustParsePrefix("10.0.0.0/24"), LogLevel: slog.LevelError, LogFormat: "json",
-	}
-	ofRunOnce := []string{"Once", "OnceTimeout", "OnceOutput"}
-	v := reflect.ValueOf(changed)
-	for i := range v.NumField() {
-		name := v.Type().Field(i).Name
-		if slices.Contains(ofRunOnce, name) {
-			continue
-		}
-		if v.Field(i).IsZero() {
-			t.Errorf("this test changes no %s", name)
-			continue
-		}
-		var next Config
-		reflect.ValueOf(&next).Elem().Field(i).Set(v.Field(i))
-		taken := !reflect.DeepEqual(Config{}.withSourcesOf(next), Config{})
-		if named := len(pending(Config{}, next)) > 0; taken == named {
-			t.Errorf("%s: taken at once %v, named as waiting %v", name, taken, named)
-		}
-	}
-}
-
 func TestAFaultOfTheConfigurationIsNewOnce(t *testing.T) {
-	s := newSetup(Config{}, time.Now())
+	s := newSetup(config.Config{}, time.Now())
 	for i, c := range []struct {
 		err  error
 		news bool

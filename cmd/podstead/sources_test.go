@@ -17,6 +17,7 @@ import (
 
 	"github.com/podstead/podstead/agent/api"
 	"github.com/podstead/podstead/cli"
+	"github.com/podstead/podstead/config"
 	"github.com/podstead/podstead/manifests"
 	"github.com/podstead/podstead/sources"
 	"github.com/podstead/podstead/test/rig"
@@ -98,19 +99,17 @@ func (b *bench) configure(text string) {
 	if err := os.Rename(temp, path); err != nil {
 		b.t.Fatal(err)
 	}
-	flags := runFlags{Config: path, RootDir: b.cfg.RootDir, RunOnceTimeout: b.cfg.OnceTimeout.String()}
-	etc := b.t.TempDir()
+	flags := config.Flags{Config: path, RootDir: b.cfg.RootDir, RunOnceTimeout: b.cfg.OnceTimeout.String()}
 	if b.out.reload != nil {
 		return
 	}
-	cfg, _, err := loadConfig(flags, etc)
+	loader := config.Loader{Flags: flags, Etc: b.t.TempDir(), Try: trySources}
+	cfg, _, err := loader.Load()
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	folder := b.cfg.Manifests
-	b.cfg, b.out.reload = cfg, &rereading{path: path, load: func(read func(string) ([]byte, error)) (Config, []string, error) {
-		return loadConfigBy(flags, etc, read)
-	}}
+	b.cfg, b.out.reload = cfg, &rereading{loader: loader}
 	hangup := make(chan os.Signal, 1)
 	b.out.hangup, b.hangup = hangup, func() { hangup <- syscall.SIGHUP }
 	b.folder = folder[0]
@@ -332,7 +331,7 @@ func TestAConfigurationThatCannotBeUsedChangesNothing(t *testing.T) {
 			return err == nil && s.Configuration.Error == ""
 		})
 	}
-	if err := os.Remove(b.out.reload.path); err != nil {
+	if err := os.Remove(b.out.reload.loader.Path()); err != nil {
 		t.Fatal(err)
 	}
 	b.until("its absence is told", func() bool {
@@ -495,13 +494,13 @@ func TestWhatPodsOfAURLMayDo(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("DOCKER_HOST", "")
 			p := newPage(t, c.body)
-			cfg, _, err := loadConfig(runFlags{RootDir: root, Config: write(t, t.TempDir(), "c.yaml", documentHeader+"sources:\n- {name: local, file: {path: /etc/kiosk/pods}}\n"+
-				"- {name: page, "+c.settings+"http: {url: "+p.URL+"}}\n")}, t.TempDir())
+			cfg, _, err := config.Loader{Etc: t.TempDir(), Flags: config.Flags{RootDir: root, Config: write(t, t.TempDir(), "c.yaml", documentHeader+"sources:\n- {name: local, file: {path: /etc/kiosk/pods}}\n"+
+				"- {name: page, "+c.settings+"http: {url: "+p.URL+"}}\n")}}.Load()
 			if err != nil {
 				t.Fatal(err)
 			}
 			try := maker{cfg: cfg, node: manifests.Node{Name: "n1"}, log: slog.New(slog.DiscardHandler)}
-			s, err := try.source(cfg.sources()[1])
+			s, err := try.source(cfg.Sources()[1])
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/podstead/podstead/agent/api"
+	"github.com/podstead/podstead/config"
 	"github.com/podstead/podstead/runtime"
 	"github.com/podstead/podstead/sources"
 )
@@ -50,7 +51,7 @@ func (n *node) sync(ctx context.Context, req api.SyncRequest) ([]api.SyncResult,
 
 // isFile reports whether a configured source reads files.
 func (n *node) isFile(name string) bool {
-	return slices.ContainsFunc(n.setup.sources(), func(s sourceSpec) bool { return s.Name == name && s.File != nil })
+	return slices.ContainsFunc(n.setup.sources(), func(s config.Source) bool { return s.Name == name && s.File != nil })
 }
 
 func (n *node) syncOne(ctx context.Context, name string, allowRemoval bool) api.SyncResult {

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/podstead/podstead/cli"
+	"github.com/podstead/podstead/config"
 	"github.com/podstead/podstead/manifests"
 	"github.com/podstead/podstead/sources"
 )
@@ -104,7 +105,7 @@ func (c *checked) file(path string) {
 		c.blame(path, err)
 		return
 	}
-	if holdsConfiguration(data) {
+	if config.Holds(data) {
 		c.configuration(path, data)
 		return
 	}

@@ -5,35 +5,15 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/podstead/podstead/cli"
-	yamlnode "go.yaml.in/yaml/v4"
+	"github.com/podstead/podstead/config"
 )
-
-// holdsConfiguration reports whether any document of a file is meant to be a
-// configuration of podstead's or of a kubelet, well written or not.
-func holdsConfiguration(data []byte) bool {
-	for _, doc := range splitDocuments(data) {
-		var meta struct {
-			APIVersion string `yaml:"apiVersion"`
-			Kind       string `yaml:"kind"`
-		}
-		if yamlnode.Unmarshal(doc.text, &meta) != nil {
-			continue
-		}
-		group, _, grouped := strings.Cut(meta.APIVersion, "/")
-		if meta.Kind == "KubeletConfiguration" || meta.Kind == documentKind && (!grouped || group == "podstead") {
-			return true
-		}
-	}
-	return false
-}
 
 // configuration checks a file as `podstead run --config` would.
 func (c *checked) configuration(path string, data []byte) {
 	c.configurations++
-	_, warnings, err := loadConfigBy(runFlags{Config: path}, filepath.Dir(path), func(string) ([]byte, error) { return data, nil })
+	_, warnings, err := config.Loader{Flags: config.Flags{Config: path}, Etc: filepath.Dir(path), Read: func(string) ([]byte, error) { return data, nil }, Try: trySources}.Load()
 	asGiven := func(text string) string {
-		if rest, ok := strings.CutPrefix(text, cli.Absolute(path)+":"); ok {
+		if rest, ok := strings.CutPrefix(text, config.Absolute(path)+":"); ok {
 			return path + ":" + rest
 		}
 		return path + ": " + text

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -12,14 +12,13 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-	"github.com/podstead/podstead/cli"
 	kubelet "k8s.io/kubelet/config/v1beta1"
 )
 
 // parseRun parses the arguments of `podstead run` as main does.
-func parseRun(t *testing.T, args ...string) runFlags {
+func parseRun(t *testing.T, args ...string) Flags {
 	t.Helper()
-	var flags runFlags
+	var flags Flags
 	parser, err := kong.New(&flags, kong.Exit(func(int) { t.Fatal("kong exits") }))
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +55,7 @@ func TestPrecedence(t *testing.T) {
 			for k, v := range c.env {
 				t.Setenv(k, v)
 			}
-			got, _, err := loadConfig(parseRun(t, args...), t.TempDir())
+			got, _, err := Loader{Flags: parseRun(t, args...), Etc: t.TempDir()}.Load()
 			if err != nil || got.MaxPods != c.want {
 				t.Errorf("maxPods %d, %v; want %d", got.MaxPods, err, c.want)
 			}
@@ -66,14 +65,14 @@ func TestPrecedence(t *testing.T) {
 
 func TestEveryFlagAndFieldArrives(t *testing.T) {
 	root := t.TempDir()
-	got, warnings, err := loadConfig(parseRun(t,
+	got, warnings, err := Loader{Flags: parseRun(t,
 		"--pod-manifest-path", "/m/a", "--pod-manifest-path=/m/b.yaml", "--root-dir", root, "--hostname-override", "edge",
 		"--node-labels", "zone=a, tier=", "--docker-endpoint", "/run/d.sock", "--pod-cidr=10.9.0.0/24", "--max-pods=7",
 		"--file-check-frequency=3s", "--sync-frequency=4m", "--serialize-image-pulls=false", "--container-log-max-size=1Mi",
 		"--container-log-max-files=3", "--once", "--runonce-timeout=9s",
 		"--manifest-url=https://u/p", "--manifest-url-header=A: x,B:y", "--manifest-url-header", "A:z", "--http-check-frequency=5s",
 		"--git-url=https://me@h/r", "--git-ref=v1", "--git-path=a", "--git-path=b", "--git-poll-interval=7s", "--git-username=me", "--git-password-file=/pw",
-		"--git-ca-file=/ca", "-o", "json", "--log-level=debug", "--log-format=json"), t.TempDir())
+		"--git-ca-file=/ca", "-o", "json", "--log-level=debug", "--log-format=json"), Etc: t.TempDir()}.Load()
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
@@ -89,14 +88,14 @@ func TestEveryFlagAndFieldArrives(t *testing.T) {
 		t.Error("header A is not x, z")
 	}
 
-	got, _, err = loadConfig(parseRun(t, "--git-url=git@h:o/r", "--git-ssh-key=/key", "--git-ssh-key-passphrase-file=/pass", "--git-known-hosts=/kh"), t.TempDir())
+	got, _, err = Loader{Flags: parseRun(t, "--git-url=git@h:o/r", "--git-ssh-key=/key", "--git-ssh-key-passphrase-file=/pass", "--git-known-hosts=/kh"), Etc: t.TempDir()}.Load()
 	if g := got.Git; err != nil || g.SSHKeyFile != "/key" || g.SSHKeyPassphraseFile != "/pass" || g.KnownHostsFile != "/kh" {
 		t.Errorf("from the ssh flags: %+v, %v", g, err)
 	}
 
 	file := write(t, t.TempDir(), "k.yaml", header+
 		"staticPodPath: /k/manifests\nstaticPodURL: http://k/p\nstaticPodURLHeader: {H: [v, w]}\nhttpCheckFrequency: 3m\nfileCheckFrequency: 1m\nsyncFrequency: 2m\nserializeImagePulls: false\ncontainerLogMaxSize: 2Mi\ncontainerLogMaxFiles: 9\n")
-	got, warnings, err = loadConfig(parseRun(t, "--config", file), t.TempDir())
+	got, warnings, err = Loader{Flags: parseRun(t, "--config", file), Etc: t.TempDir()}.Load()
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
@@ -142,7 +141,7 @@ func TestWhereManifestsComeFrom(t *testing.T) {
 			for i := range c.args {
 				c.args[i] = strings.ReplaceAll(c.args[i], "ETC", etc)
 			}
-			got, _, err := loadConfig(parseRun(t, c.args...), etc)
+			got, _, err := Loader{Flags: parseRun(t, c.args...), Etc: etc}.Load()
 			want := strings.NewReplacer("ETC", etc, "CWD", cwd).Replace(c.want)
 			if err != nil || strings.Join(got.Manifests, " ") != want {
 				t.Errorf("%v, %v; want %s", got.Manifests, err, want)
@@ -153,11 +152,11 @@ func TestWhereManifestsComeFrom(t *testing.T) {
 
 func TestEveryFaultIsTold(t *testing.T) {
 	file := write(t, t.TempDir(), "k.yaml", header+"maxPod: 3\nmaxPods: many\nsyncFrequency: 5 minutes\nMaxPods: 3\ncontainerLogMaxSize: big\n")
-	_, _, err := loadConfig(parseRun(t, "--config", file, "--max-pods=many", "--sync-frequency=soon", "--serialize-image-pulls=maybe",
+	_, _, err := Loader{Flags: parseRun(t, "--config", file, "--max-pods=many", "--sync-frequency=soon", "--serialize-image-pulls=maybe",
 		"--container-log-max-size=huge", "--container-log-max-files=1", "--node-labels=a", "--pod-cidr=10.0.0.1/8", "--docker-endpoint=npipe:x",
 		"--runonce-timeout=-1s", "--log-level=loud",
-		"--http-check-frequency=0s", "--git-poll-interval=x", "--manifest-url=ftp://h", "--manifest-url-header=hidden-value", "--git-url=https://u:p@h/r", "--git-ref=bad..ref", "--log-format=xml", "--root-dir=/", "--pod-manifest-path=/a", "--pod-manifest-path=/a/", "-o", "table"), t.TempDir())
-	var bad *configError
+		"--http-check-frequency=0s", "--git-poll-interval=x", "--manifest-url=ftp://h", "--manifest-url-header=hidden-value", "--git-url=https://u:p@h/r", "--git-ref=bad..ref", "--log-format=xml", "--root-dir=/", "--pod-manifest-path=/a", "--pod-manifest-path=/a/", "-o", "table"), Etc: t.TempDir()}.Load()
+	var bad *Error
 	if !errors.As(err, &bad) {
 		t.Fatalf("error %v", err)
 	}
@@ -247,7 +246,7 @@ func TestWhereTheSocketIs(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := cli.SocketPath(c.root, c.socket); got != c.want {
+			if got := SocketPath(c.root, c.socket); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
@@ -269,7 +268,7 @@ func TestFaultsOfAllKindsInAFileAreToldAtOnce(t *testing.T) {
 	if err := os.WriteFile(path, []byte(header+"maxPod: 5\nmaxPods: -1\ncontainerLogMaxFiles: 1\ncontainerLogMaxSize: huge\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := loadConfig(runFlags{Config: path}, t.TempDir())
+	_, _, err := Loader{Flags: Flags{Config: path}, Etc: t.TempDir()}.Load()
 	for _, part := range []string{"maxPod: unknown field", "--max-pods", "--container-log-max-files", "containerLogMaxSize"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%s is not told: %v", part, err)

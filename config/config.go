@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -10,13 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/podstead/podstead/cli"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
-)
-
-// Where things lie when nothing else is said.
-const (
-	defaultEtcDir = "/etc/podstead"
 )
 
 // Config is all that `podstead run` can be told, whoever told it.
@@ -30,11 +24,11 @@ type Config struct {
 
 	// Sources, in order of precedence.
 	Manifests       []string // folders and files, absolute
-	HTTP            httpSpec // the kubelet's URL; none without URL
-	Git             gitSpec  // the flags' repository; none without URL
+	HTTP            HTTP     // the kubelet's URL; none without URL
+	Git             Git      // the flags' repository; none without URL
 	GitPollInterval time.Duration
-	Listed          []sourceSpec // the configuration file's list
-	Webhook         *webhookSpec // nil for none
+	Listed          []Source // the configuration file's list
+	Webhook         *Webhook // nil for none
 
 	FileCheckFrequency  time.Duration // safety rescan of a folder
 	HTTPCheckFrequency  time.Duration // poll of a URL
@@ -53,10 +47,10 @@ type Config struct {
 	LogFormat string // text, json, "" for text on a terminal
 }
 
-// defaults are the values of what nobody sets.
-func defaults() Config {
+// Defaults are the values of what nobody sets.
+func Defaults() Config {
 	return Config{
-		RootDir:             cli.DefaultRootDir,
+		RootDir:             DefaultRootDir,
 		FileCheckFrequency:  20 * time.Second,
 		HTTPCheckFrequency:  20 * time.Second,
 		GitPollInterval:     time.Minute,
@@ -121,11 +115,11 @@ func (c Config) checkNode(f *faults) {
 	}
 }
 
-// describe is one line for the log: what a user needs to see of the configuration.
-func (c Config) describe() []any {
+// Describe is one line for the log: what a user needs to see of the configuration.
+func (c Config) Describe() []any {
 	var places []string
-	for _, s := range c.sources() {
-		places = append(places, s.Name+"="+s.place())
+	for _, s := range c.Sources() {
+		places = append(places, s.Name+"="+s.Place())
 	}
 	return []any{
 		"rootDir", c.RootDir, "config", c.File, "sources", fmt.Sprint(places), "maxPods", c.MaxPods,

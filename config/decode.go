@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -20,9 +20,9 @@ type decoder struct {
 }
 
 // document reads a Configuration.
-func (d *decoder) document(root *yamlnode.Node) *document {
+func (d *decoder) document(root *yamlnode.Node) *Document {
 	d.places = map[string]string{}
-	var doc document
+	var doc Document
 	d.value(root, reflect.ValueOf(&doc).Elem(), "")
 	return &doc
 }
@@ -60,13 +60,13 @@ func (d *decoder) value(node *yamlnode.Node, v reflect.Value, field string) {
 		d.places[field] = fmt.Sprintf(":%d:%d", node.Line, node.Column)
 	}
 	switch into := v.Addr().Interface().(type) {
-	case *span:
+	case *Duration:
 		scalar(d, node, field, into, "a duration like 30s or 5m", parseSpan)
 		return
-	case *amount:
+	case *Size:
 		scalar(d, node, field, into, "a size like 64Mi", parseAmount)
 		return
-	case *headerSpec:
+	case *Headers:
 		d.headers(node, into, field)
 		return
 	}
@@ -150,12 +150,12 @@ func (d *decoder) truth(node *yamlnode.Node, v reflect.Value, field string) {
 }
 
 // headers take one value or a list of them for each name. No value is shown.
-func (d *decoder) headers(node *yamlnode.Node, into *headerSpec, field string) {
+func (d *decoder) headers(node *yamlnode.Node, into *Headers, field string) {
 	if node.Kind != yamlnode.MappingNode {
 		d.wrong(node, field, "must be header names with their values")
 		return
 	}
-	*into = headerSpec{}
+	*into = Headers{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		name, value := node.Content[i].Value, node.Content[i+1]
 		path := join(field, name)
@@ -167,7 +167,7 @@ func (d *decoder) headers(node *yamlnode.Node, into *headerSpec, field string) {
 		if value.Kind == yamlnode.AliasNode {
 			value = value.Alias
 		}
-		values := []secret{""}
+		values := []Secret{""}
 		if value.Kind == yamlnode.SequenceNode {
 			values = nil
 			d.list(value, reflect.ValueOf(&values).Elem(), path)
@@ -192,14 +192,14 @@ func scalar[T any](d *decoder, node *yamlnode.Node, field string, into *T, what 
 	*into = value
 }
 
-func parseSpan(text string) (span, error) {
+func parseSpan(text string) (Duration, error) {
 	d, err := parseDuration(text)
-	return span(d), err
+	return Duration(d), err
 }
 
-func parseAmount(text string) (amount, error) {
+func parseAmount(text string) (Size, error) {
 	n, err := parseSize(text)
-	return amount(n), err
+	return Size(n), err
 }
 
 func join(field, key string) string {

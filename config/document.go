@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"encoding/json"
@@ -7,32 +7,32 @@ import (
 
 // The document that holds what a KubeletConfiguration has no words for.
 const (
-	documentVersion = "podstead/v1alpha1"
-	documentKind    = "Configuration"
+	DocumentVersion = "podstead/v1alpha1"
+	DocumentKind    = "Configuration"
 )
 
-// document is a Configuration of podstead/v1alpha1. docs/configuration.md
+// Document is a Configuration of podstead/v1alpha1. docs/configuration.md
 // describes every field; a test compares the two.
-type document struct {
+type Document struct {
 	// APIVersion is podstead/v1alpha1.
 	APIVersion string `json:"apiVersion"`
 	// Kind is Configuration.
 	Kind string `json:"kind"`
 	// Sources are where manifests come from beside the flags' sources, and after
 	// them in order of precedence.
-	Sources []sourceSpec `json:"sources"`
+	Sources []Source `json:"sources"`
 	// Webhook opens a listener for pushes; absent for none.
-	Webhook *webhookSpec `json:"webhook"`
+	Webhook *Webhook `json:"webhook"`
 }
 
-// sourceSpec is one source with its settings. Exactly one of File, HTTP and Git
+// Source is one source with its settings. Exactly one of File, HTTP and Git
 // is set.
-type sourceSpec struct {
+type Source struct {
 	// Name is unique among all sources, a DNS label: it names the source in
 	// commands, records and on disk.
 	Name string `json:"name"`
 	// Interval is how often the source looks by itself.
-	Interval span `json:"interval"`
+	Interval Duration `json:"interval"`
 	// Policy is what its pods may do: privileged, edge, baseline or restricted.
 	Policy string `json:"policy"`
 	// AllowNodeControl lets its pods mount what rules the node: podstead's own
@@ -49,27 +49,27 @@ type sourceSpec struct {
 	ObjectsFrom []string `json:"objectsFrom"`
 
 	// File reads a folder or a file.
-	File *fileSpec `json:"file"`
+	File *File `json:"file"`
 	// HTTP asks a URL.
-	HTTP *httpSpec `json:"http"`
+	HTTP *HTTP `json:"http"`
 	// Git follows a repository.
-	Git *gitSpec `json:"git"`
+	Git *Git `json:"git"`
 }
 
-// fileSpec is a folder of manifests, or one manifest.
-type fileSpec struct {
+// File is a folder of manifests, or one manifest.
+type File struct {
 	// Path of the folder or file.
 	Path string `json:"path"`
 }
 
-// httpSpec is a URL whose body is manifests.
-type httpSpec struct {
+// HTTP is a URL whose body is manifests.
+type HTTP struct {
 	// URL to GET, without credentials in it.
 	URL string `json:"url"`
 	// Headers to send; a value may be one text or a list.
-	Headers headerSpec `json:"headers"`
+	Headers Headers `json:"headers"`
 	// BasicAuth sends a user name and the password of a file.
-	BasicAuth *basicAuthSpec `json:"basicAuth"`
+	BasicAuth *BasicAuth `json:"basicAuth"`
 	// BearerTokenFile holds the token to send.
 	BearerTokenFile string `json:"bearerTokenFile"`
 	// CAFile holds the certificates to trust instead of the system's.
@@ -80,23 +80,23 @@ type httpSpec struct {
 	// Proxy to go through instead of what HTTP_PROXY and the like say.
 	Proxy string `json:"proxy"`
 	// Timeout bounds a whole answer.
-	Timeout span `json:"timeout"`
+	Timeout Duration `json:"timeout"`
 	// IdleTimeout bounds the silence within one.
-	IdleTimeout span `json:"idleTimeout"`
+	IdleTimeout Duration `json:"idleTimeout"`
 	// MaxBodySize bounds an answer.
-	MaxBodySize amount `json:"maxBodySize"`
+	MaxBodySize Size `json:"maxBodySize"`
 }
 
-// basicAuthSpec is a name and a password.
-type basicAuthSpec struct {
+// BasicAuth is a name and a password.
+type BasicAuth struct {
 	// Username as the server knows it.
 	Username string `json:"username"`
 	// PasswordFile holds the password.
 	PasswordFile string `json:"passwordFile"`
 }
 
-// gitSpec is a git repository.
-type gitSpec struct {
+// Git is a git repository.
+type Git struct {
 	// URL of the repository: https, ssh, user@host:path or file.
 	URL string `json:"url"`
 	// Ref is a branch, a tag or a commit; empty for the server's HEAD.
@@ -118,13 +118,13 @@ type gitSpec struct {
 	// CAFile holds the certificates to trust instead of the system's.
 	CAFile string `json:"caFile"`
 	// Timeout bounds one look.
-	Timeout span `json:"timeout"`
+	Timeout Duration `json:"timeout"`
 	// MaxPackSize bounds what one fetch may bring.
-	MaxPackSize amount `json:"maxPackSize"`
+	MaxPackSize Size `json:"maxPackSize"`
 }
 
-// webhookSpec is a listener that lets a push be seen at once.
-type webhookSpec struct {
+// Webhook is a listener that lets a push be seen at once.
+type Webhook struct {
 	// Address to listen on, host:port.
 	Address string `json:"address"`
 	// Path that is answered.
@@ -139,26 +139,26 @@ type webhookSpec struct {
 	TLSKeyFile  string `json:"tlsKeyFile"`
 }
 
-// span is a duration, written like 30s; 0 for the default.
-type span time.Duration
+// Duration is a duration, written like 30s; 0 for the default.
+type Duration time.Duration
 
-// amount is a number of bytes, written like 64Mi; 0 for the default.
-type amount int64
+// Size is a number of bytes, written like 64Mi; 0 for the default.
+type Size int64
 
-// headerSpec are header names and their values.
-type headerSpec map[string][]secret
+// Headers are header names and their values.
+type Headers map[string][]Secret
 
-// secret is text that is never shown: it may be a credential.
-type secret string
+// Secret is text that is never shown: it may be a credential.
+type Secret string
 
 // hidden stands for a secret wherever one would be shown.
 const hidden = "[hidden]"
 
 // String keeps the value out of logs and errors.
-func (secret) String() string { return hidden }
+func (Secret) String() string { return hidden }
 
 // GoString does so for %#v.
-func (secret) GoString() string { return hidden }
+func (Secret) GoString() string { return hidden }
 
 // MarshalJSON does so for structured logs.
-func (secret) MarshalJSON() ([]byte, error) { return json.Marshal(hidden) }
+func (Secret) MarshalJSON() ([]byte, error) { return json.Marshal(hidden) }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// runFlags are the flags of `podstead run` as text: they are parsed here and
+// Flags are the flags of `podstead run` as text: they are parsed here and
 // not by kong, which would stop at the first bad value. Empty means not given.
-type runFlags struct {
+type Flags struct {
 	PodManifestPath []string `name:"pod-manifest-path" env:"PODSTEAD_POD_MANIFEST_PATH" placeholder:"DIR|FILE" help:"Folder of Pod manifests, or one manifest file; repeat it for more (in the variable, separate them with commas). Earlier ones win a pod name. Default: /etc/podstead/manifests."`
 	Config          string   `name:"config" env:"PODSTEAD_CONFIG" placeholder:"FILE" help:"A KubeletConfiguration, a Configuration of podstead/v1alpha1 (docs/configuration.md), or both in one file. Default: /etc/podstead/config.yaml when it exists and no source is given here."`
 
@@ -73,7 +73,7 @@ func (*truth) IsBool() bool { return true }
 
 // apply lays the given flags over c and returns every value that cannot be read.
 // A value at fault leaves c as it was.
-func (r runFlags) apply(c *Config) error {
+func (r Flags) apply(c *Config) error {
 	var f faults
 	setText(r.RootDir, &c.RootDir)
 	setText(r.Socket, &c.Socket)
@@ -100,12 +100,12 @@ func (r runFlags) apply(c *Config) error {
 }
 
 // applySources lays the flags of URLs and repositories over c.
-func (r runFlags) applySources(c *Config, f *faults) {
+func (r Flags) applySources(c *Config, f *faults) {
 	setText(r.ManifestURL, &c.HTTP.URL)
 	set(f, "http-check-frequency", r.HTTPCheckFrequency, &c.HTTPCheckFrequency, parseDuration)
 	set(f, "git-poll-interval", r.GitPollInterval, &c.GitPollInterval, parseDuration)
 	if len(r.ManifestURLHeader) > 0 {
-		c.HTTP.Headers = headerSpec{}
+		c.HTTP.Headers = Headers{}
 	}
 	for i, text := range r.ManifestURLHeader {
 		name, value, ok := strings.Cut(text, ":")
@@ -114,7 +114,7 @@ func (r runFlags) applySources(c *Config, f *faults) {
 			f.add("--manifest-url-header", "number %d is not of the form NAME:VALUE (from the flag or $PODSTEAD_MANIFEST_URL_HEADER)", i+1)
 			continue
 		}
-		c.HTTP.Headers[name] = append(c.HTTP.Headers[name], secret(strings.TrimSpace(value)))
+		c.HTTP.Headers[name] = append(c.HTTP.Headers[name], Secret(strings.TrimSpace(value)))
 	}
 	setText(r.GitURL, &c.Git.URL)
 	setText(r.GitRef, &c.Git.Ref)
@@ -130,7 +130,7 @@ func (r runFlags) applySources(c *Config, f *faults) {
 }
 
 // givesSources reports whether a flag or a variable names a source.
-func (r runFlags) givesSources() bool {
+func (r Flags) givesSources() bool {
 	return len(r.PodManifestPath) > 0 || r.ManifestURL != "" || r.GitURL != ""
 }
 

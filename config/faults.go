@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -25,11 +25,11 @@ func (f *faults) check(ok bool, name, format string, args ...any) {
 
 func (f *faults) err() error { return errors.Join(f.all...) }
 
-// configError is a configuration that cannot be used: exit code 2.
-type configError struct{ err error }
+// Error is a configuration that cannot be used: exit code 2.
+type Error struct{ Err error }
 
 // Error lists every fault on a line of its own.
-func (e *configError) Error() string { return e.err.Error() }
+func (e *Error) Error() string { return e.Err.Error() }
 
 // Unwrap returns the joined faults.
-func (e *configError) Unwrap() error { return e.err }
+func (e *Error) Unwrap() error { return e.Err }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// maxConfigFile bounds what is read of a configuration file, in bytes.
-const maxConfigFile = 1 << 20
+// MaxFile bounds what is read of a configuration file, in bytes.
+const MaxFile = 1 << 20
 
 // honoured are the fields of a KubeletConfiguration that podstead acts on.
 func honoured() []string {
@@ -36,7 +36,7 @@ func formerFields() []string { return []string{"configTrialDuration", "logFormat
 // fileConfig is a configuration file that has been read.
 type fileConfig struct {
 	kubelet  kubelet.KubeletConfiguration
-	document document
+	document Document
 	written  decoder  // where the document's fields stand
 	warnings []string // set fields without an effect
 }
@@ -83,10 +83,10 @@ func (f fileConfig) applySources(c *Config) {
 	c.HTTP.URL = k.StaticPodURL
 	for name, values := range k.StaticPodURLHeader {
 		if c.HTTP.Headers == nil {
-			c.HTTP.Headers = headerSpec{}
+			c.HTTP.Headers = Headers{}
 		}
 		for _, value := range values {
-			c.HTTP.Headers[name] = append(c.HTTP.Headers[name], secret(value))
+			c.HTTP.Headers[name] = append(c.HTTP.Headers[name], Secret(value))
 		}
 	}
 	c.Listed, c.Webhook = f.document.Sources, f.document.Webhook
@@ -99,12 +99,12 @@ func readConfigFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("read --config: %w", err)
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxConfigFile+1))
+	data, err := io.ReadAll(io.LimitReader(file, MaxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("read --config %s: %w", path, err)
 	}
-	if len(data) > maxConfigFile {
-		return nil, fmt.Errorf("%s: over %d bytes long, which no configuration is", path, maxConfigFile)
+	if len(data) > MaxFile {
+		return nil, fmt.Errorf("%s: over %d bytes long, which no configuration is", path, MaxFile)
 	}
 	return data, nil
 }
@@ -144,7 +144,7 @@ func decodeConfig(path string, data []byte) (fileConfig, error) {
 
 // decode reads one document of the file.
 func (f *fileConfig) decode(path, kind string, text []byte, root *yamlnode.Node) error {
-	if kind == documentKind {
+	if kind == DocumentKind {
 		f.document = *f.written.document(root)
 		return f.written.err()
 	}
@@ -168,12 +168,12 @@ func kindOf(path string, line int, root *yamlnode.Node) (string, error) {
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		meta[root.Content[i].Value] = root.Content[i+1].Value
 	}
-	want := map[string]string{documentKind: documentVersion, "KubeletConfiguration": kubelet.SchemeGroupVersion.String()}
+	want := map[string]string{DocumentKind: DocumentVersion, "KubeletConfiguration": kubelet.SchemeGroupVersion.String()}
 	if version, known := want[meta["kind"]]; known && version == meta["apiVersion"] {
 		return meta["kind"], nil
 	}
 	return "", fmt.Errorf("%s:%d: is apiVersion %q, kind %q; must be %s, KubeletConfiguration or %s, %s", path, line,
-		meta["apiVersion"], meta["kind"], want["KubeletConfiguration"], documentVersion, documentKind)
+		meta["apiVersion"], meta["kind"], want["KubeletConfiguration"], DocumentVersion, DocumentKind)
 }
 
 // part is one document of a file, moved to the line where it stood so that

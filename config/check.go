@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"net"
@@ -26,13 +26,13 @@ func (tell complain) oneOf(word, field string, words ...string) {
 }
 
 // check tells every fault of one source by itself. names are all sources'.
-func (s sourceSpec) check(tell complain, names map[string]bool) {
+func (s Source) check(tell complain, names map[string]bool) {
 	if s.Name == "" {
 		tell("name", "is missing")
 	} else if why := utilvalidation.IsDNS1123Label(s.Name); len(why) > 0 {
 		tell("name", "%q cannot name a source: %s", s.Name, strings.Join(why, ", "))
 	}
-	tell.unless(s.Interval >= 0, "interval", "must not be below 0, is %s", s.Interval.orDefault(0))
+	tell.unless(s.Interval >= 0, "interval", "must not be below 0, is %s", s.Interval.Or(0))
 	tell.oneOf(s.Policy, "policy", "privileged", "edge", "baseline", "restricted")
 	tell.oneOf(s.UnsupportedKinds, "unsupportedKinds", "warn", "strict")
 	tell.oneOf(s.Validation, "validation", "strict", "warn")
@@ -46,7 +46,7 @@ func (s sourceSpec) check(tell complain, names map[string]bool) {
 	s.checkPlace(tell)
 }
 
-func (s sourceSpec) checkPlace(tell complain) {
+func (s Source) checkPlace(tell complain) {
 	kinds := 0
 	if s.File != nil {
 		kinds++
@@ -64,7 +64,7 @@ func (s sourceSpec) checkPlace(tell complain) {
 	tell.unless(s.File == nil || s.MaxRemoval == "", "maxRemoval", "is not for file sources: deleting a file removes its pods")
 }
 
-func (h httpSpec) check(tell complain) {
+func (h HTTP) check(tell complain) {
 	u, err := url.Parse(h.URL)
 	tell.unless(err == nil && slices.Contains([]string{"http", "https"}, u.Scheme) && u.Host != "", "http.url", "must be like https://host/path")
 	for name, values := range h.Headers {
@@ -88,7 +88,7 @@ func (h httpSpec) check(tell complain) {
 	tell.unless(h.MaxBodySize >= 0, "http.maxBodySize", "must not be below 0")
 }
 
-func (g gitSpec) check(tell complain) {
+func (g Git) check(tell complain) {
 	tell.unless(gitURL(g.URL), "git.url", "must be like https://host/path, ssh://user@host/path, user@host:path, file:///path or /path, without a password in it")
 	tell.unless(g.PasswordFile == "" || g.Username != "" || !strings.HasPrefix(g.URL, "http:"), "git.passwordFile", "is not sent in the clear: the URL must be https")
 	tell.unless(g.SSHKeyPassphraseFile == "" || g.SSHKeyFile != "", "git.sshKeyPassphraseFile", "is for sshKeyFile, which is missing")
@@ -117,7 +117,7 @@ func gitURL(text string) bool {
 const defaultWebhookPath = "/"
 
 // check tells every fault of the webhook.
-func (w webhookSpec) check(tell complain) {
+func (w Webhook) check(tell complain) {
 	_, port, err := net.SplitHostPort(w.Address)
 	tell.unless(err == nil && port != "", "webhook.address", "must be like 127.0.0.1:9443 or :9443, is %q", w.Address)
 	tell.unless(w.SecretFile != "" || w.TokenFile != "", "webhook.secretFile", "is missing: without a secret there is no webhook (tokenFile would do for generic pushes)")

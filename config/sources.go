@@ -1,31 +1,30 @@
-package main
+package config
 
 import (
 	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
-
-	"github.com/podstead/podstead/cli"
 )
 
-// sources are all configured sources in their order of precedence: those of
+// Sources are all configured sources in their order of precedence: those of
 // flags (file, file-2, …, http, git), then the document's list.
-func (c Config) sources() []sourceSpec {
-	var all []sourceSpec
+func (c Config) Sources() []Source {
+	var all []Source
 	for i, path := range c.Manifests {
 		name := "file"
 		if i > 0 {
 			name = fmt.Sprintf("file-%d", i+1)
 		}
-		all = append(all, sourceSpec{Name: name, File: &fileSpec{Path: path}})
+		all = append(all, Source{Name: name, File: &File{Path: path}})
 	}
 	if c.HTTP.URL != "" {
-		all = append(all, sourceSpec{Name: "http", HTTP: &c.HTTP})
+		all = append(all, Source{Name: "http", HTTP: &c.HTTP})
 	}
 	if c.Git.URL != "" {
-		all = append(all, sourceSpec{Name: "git", Interval: span(c.GitPollInterval), Git: &c.Git})
+		all = append(all, Source{Name: "git", Interval: Duration(c.GitPollInterval), Git: &c.Git})
 	}
 	return append(all, c.Listed...)
 }
@@ -55,7 +54,7 @@ func flagOf(field string) string {
 func (c Config) checkSources(written *decoder) error {
 	var f faults
 	names := map[string]bool{}
-	all := c.sources()
+	all := c.Sources()
 	for _, s := range all {
 		names[s.Name] = true
 	}
@@ -84,8 +83,8 @@ func (c Config) checkGitFlags(f *faults) {
 	f.check(c.HTTP.URL != "" || len(c.HTTP.Headers) == 0, "--manifest-url (staticPodURL)", "is missing, and headers for it are given")
 }
 
-// place says what the source reads, for people: without credentials.
-func (s sourceSpec) place() string {
+// Place says what the source reads, for people: without credentials.
+func (s Source) Place() string {
 	switch {
 	case s.File != nil:
 		return s.File.Path
@@ -97,7 +96,7 @@ func (s sourceSpec) place() string {
 	return ""
 }
 
-func (s sourceSpec) kind() string {
+func (s Source) Kind() string {
 	switch {
 	case s.HTTP != nil:
 		return "http"
@@ -119,7 +118,7 @@ func withoutCredentials(text string) string {
 }
 
 // settle makes the paths of a source absolute.
-func (s *sourceSpec) settle() {
+func (s *Source) settle() {
 	var paths []*string
 	if s.File != nil {
 		paths = append(paths, &s.File.Path)
@@ -134,20 +133,20 @@ func (s *sourceSpec) settle() {
 		paths = append(paths, &g.PasswordFile, &g.SSHKeyFile, &g.SSHKeyPassphraseFile, &g.KnownHostsFile, &g.CAFile)
 	}
 	for _, path := range paths {
-		*path = cli.Absolute(*path)
+		*path = Absolute(*path)
 	}
 }
 
 // settle makes the paths of a webhook absolute.
-func (w *webhookSpec) settle() {
+func (w *Webhook) settle() {
 	for _, path := range []*string{&w.SecretFile, &w.TokenFile, &w.TLSCertFile, &w.TLSKeyFile} {
-		*path = cli.Absolute(*path)
+		*path = Absolute(*path)
 	}
 	w.Path = cmp.Or(w.Path, defaultWebhookPath)
 }
 
-// sourceNames are the names in order.
-func sourceNames(all []sourceSpec) []string {
+// Names are the names in order.
+func Names(all []Source) []string {
 	names := make([]string, 0, len(all))
 	for _, s := range all {
 		names = append(names, s.Name)
@@ -155,5 +154,33 @@ func sourceNames(all []sourceSpec) []string {
 	return slices.Clip(names)
 }
 
-// orDefault is the span as a duration, or the default when it is not set.
-func (s span) orDefault(d time.Duration) time.Duration { return cmp.Or(time.Duration(s), d) }
+// Or is the  Duration as a duration, or the default when it is not set.
+func (s Duration) Or(d time.Duration) time.Duration { return cmp.Or(time.Duration(s), d) }
+
+// Interval is how often a source looks by itself.
+func (c Config) Interval(s Source) time.Duration {
+	switch {
+	case s.HTTP != nil:
+		return s.Interval.Or(c.HTTPCheckFrequency)
+	case s.Git != nil:
+		return s.Interval.Or(Defaults().GitPollInterval)
+	}
+	return s.Interval.Or(c.FileCheckFrequency)
+}
+
+// Folder is where on this machine the source reads; "" for elsewhere.
+func (s Source) Folder() string {
+	switch {
+	case s.File != nil:
+		return s.File.Path
+	case s.Git == nil:
+		return ""
+	case strings.HasPrefix(s.Git.URL, "/"):
+		return s.Git.URL
+	}
+	u, err := url.Parse(s.Git.URL)
+	if err != nil || u.Scheme != "file" {
+		return ""
+	}
+	return u.Path
+}
