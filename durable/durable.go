@@ -1,6 +1,10 @@
 // Package durable writes small files so that a power cut leaves either the old
 // content or the new one, never a mixture and never nothing. Pod records and
 // last good sets depend on it. Nothing here runs on its own.
+//
+// A file is durable once it was written here into a directory that is; so make
+// directories with MkdirAll, and begin each life of the program with Settle where
+// the one before may have been killed between a write and its sync.
 package durable
 
 import (
@@ -9,14 +13,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
+
+// unfinished ends the names of files that are not yet what they are to be.
+const unfinished = ".new"
 
 // WriteFile replaces path by data: written beside it under a dot name, synced,
 // renamed over it, and the directory synced. The directory must exist. On an
 // error the old file is untouched and nothing is left beside it.
 func WriteFile(path string, data []byte, mode fs.FileMode) (err error) {
 	dir := filepath.Dir(path)
-	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*"+unfinished)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, bare(err))
 	}
@@ -79,6 +87,44 @@ func SyncDir(dir string) error {
 		return fmt.Errorf("sync directory %s: %w", dir, err)
 	}
 	return nil
+}
+
+// MkdirAll makes a directory and what is missing above it, and makes their names
+// durable. A directory that is there is success, and not synced again.
+func MkdirAll(path string, mode fs.FileMode) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil
+	}
+	parent := filepath.Dir(path)
+	if parent != path {
+		if err := MkdirAll(parent, mode); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(path, mode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make directory: %w", err)
+	}
+	return SyncDir(parent)
+}
+
+// Settle makes certain what a writer that was killed left in directories: what it
+// had not finished goes, and what is read there from now on is durable. Directories
+// that are missing are success.
+func Settle(dirs ...string) error {
+	var faults []error
+	for _, dir := range dirs {
+		left, err := filepath.Glob(filepath.Join(escaped(dir), ".*"+unfinished))
+		for _, path := range left {
+			err = errors.Join(err, ignoreMissing(os.Remove(path)))
+		}
+		faults = append(faults, err, ignoreMissing(SyncDir(dir)))
+	}
+	return errors.Join(faults...)
+}
+
+// escaped is a path as a pattern that only it fits.
+func escaped(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // Remove deletes one file and makes its absence durable. A missing file is success.

@@ -42,8 +42,9 @@ func arrows() map[string][]string {
 		"config":        {},
 		"cmd/podstead":  nil, // all
 		// What drives the program from outside.
-		"test/rig":   {},
-		"test/bench": {"test/rig"}, "test/e2e": {}, "test/engine": {}, // their tests import it too
+		"test/rig":      {},
+		"test/powercut": {},
+		"test/bench":    {"test/rig"}, "test/e2e": {}, "test/engine": {}, // their tests import it too
 	}
 }
 

@@ -79,6 +79,9 @@ func call[T any](ctx context.Context, f *Fake, c Call, effect func() (T, error))
 	entry, fault := f.begin(c)
 	v, err := none, f.answers(ctx)
 	if err == nil {
+		err = f.allows(c)
+	}
+	if err == nil {
 		v, err = meet(ctx, f, fault, effect)
 	}
 	if err != nil {

@@ -47,6 +47,7 @@ type Fake struct {
 	broken  bool          // the event stream is interrupted
 	muted   bool          // events are lost without a word
 	faults  []*Fault
+	guard   func() bool // asked before each change; nil for none
 	journal []*Call
 	streams map[*stream]struct{}
 }

@@ -50,6 +50,26 @@ func (f *Fake) Inject(fault Fault) {
 // Takes makes every call of the verb need that long.
 func (f *Fake) Takes(verb string, d time.Duration) { f.Inject(Fault{Call: verb, Mode: Slow, Delay: d}) }
 
+// Guard has may asked before every call that changes something; one that may not
+// have its effect fails. nil ends that. It is for tests that count effects, or
+// that take the engine away between two of them.
+func (f *Fake) Guard(may func() bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.guard = may
+}
+
+// allows asks the guard.
+func (f *Fake) allows(c Call) error {
+	f.mu.Lock()
+	may := f.guard
+	f.mu.Unlock()
+	if may == nil || !slices.Contains(writes[:], c.Verb) || may() {
+		return nil
+	}
+	return fmt.Errorf("%w: guarded", runtime.ErrUnavailable)
+}
+
 // ClearFaults takes all faults away that have not happened.
 func (f *Fake) ClearFaults() {
 	f.mu.Lock()
