@@ -19,8 +19,14 @@ var (
 	// ErrCannotRun: the engine could not run the container's process (no such
 	// command, no permission): the attempt counts as made and failed.
 	ErrCannotRun = errors.New("cannot run")
+	// ErrNotRunning: the container does not run, or no longer.
+	ErrNotRunning = errors.New("container is not running")
 	// ErrSandboxGone: a container was to join a sandbox that is not running.
 	ErrSandboxGone = errors.New("sandbox is not running")
+	// ErrRefused: nothing listens on the port.
+	ErrRefused = errors.New("connection refused")
+	// ErrReadOnly: the place in a container cannot be written to.
+	ErrReadOnly = errors.New("read-only file system")
 	// ErrNoSpace: the engine's disk is full.
 	ErrNoSpace = errors.New("no space left")
 	// ErrInvalidImageName: the image reference cannot be parsed.

@@ -46,7 +46,7 @@ func (m *Manager) StartContainer(ctx context.Context, id string) error {
 // KILL returns when the process is gone or after 10 s.
 func (m *Manager) Signal(ctx context.Context, id, signal string) error {
 	err := m.engine.killContainer(ctx, id, signal)
-	if err == nil || errors.Is(err, errNotRunning) || errors.Is(err, runtime.ErrNotFound) {
+	if err == nil || errors.Is(err, runtime.ErrNotRunning) || errors.Is(err, runtime.ErrNotFound) {
 		return nil
 	}
 	return fmt.Errorf("signal %s to %s: %w", signal, short(id), err)

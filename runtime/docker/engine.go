@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"sync"
 	"time"
@@ -30,6 +31,20 @@ type (
 		ContainerList(context.Context, container.ListOptions) ([]container.Summary, error)
 		ContainerLogs(context.Context, string, container.LogsOptions) (io.ReadCloser, error)
 	}
+	insides interface {
+		ContainerStatPath(ctx context.Context, id, path string) (container.PathStat, error)
+		CopyFromContainer(ctx context.Context, id, path string) (io.ReadCloser, container.PathStat, error)
+		CopyToContainer(ctx context.Context, id, dir string, archive io.Reader, opts container.CopyToContainerOptions) error
+		ContainerStatsOneShot(ctx context.Context, id string) (container.StatsResponseReader, error)
+	}
+	streaming interface {
+		ContainerExecCreate(ctx context.Context, id string, opts container.ExecOptions) (container.ExecCreateResponse, error)
+		ContainerExecInspect(ctx context.Context, exec string) (container.ExecInspect, error)
+		ContainerExecResize(ctx context.Context, exec string, opts container.ResizeOptions) error
+		ContainerResize(ctx context.Context, id string, opts container.ResizeOptions) error
+		Dialer() func(context.Context) (net.Conn, error) // for hijack
+		DaemonHost() string
+	}
 	images interface {
 		ImageInspect(context.Context, string, ...client.ImageInspectOption) (image.InspectResponse, error)
 		ImagePull(context.Context, string, image.PullOptions) (io.ReadCloser, error)
@@ -49,6 +64,8 @@ type (
 	}
 	api interface {
 		containers
+		streaming
+		insides
 		images
 		networks
 		daemon

@@ -19,7 +19,6 @@ var (
 	errNameTaken   = errors.New("container name is in use")
 	errNetworkGone = errors.New("network does not exist")
 	errOOMScore    = errors.New("oom score refused")
-	errNotRunning  = errors.New("container is not running")
 	errRemoving    = errors.New("removal is in progress")
 	errStale       = errors.New("container runtime has a task of an earlier start")
 	errOverlap     = errors.New("subnet overlaps another")
@@ -124,7 +123,7 @@ func meaning(c call, err error) error {
 	case c.joins && strings.Contains(text, "is not running"), c.joins && namesAnother(c, text):
 		return runtime.ErrSandboxGone
 	case strings.Contains(text, "is not running"):
-		return errNotRunning
+		return runtime.ErrNotRunning
 	case c.joins && strings.Contains(text, "network") && strings.Contains(text, "not found"):
 		return errNetworkGone
 	case cerrdefs.IsNotFound(err):

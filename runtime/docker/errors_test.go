@@ -47,7 +47,7 @@ func TestMeaning(t *testing.T) {
 		{name: "disk full", call: create, status: cerrdefs.ErrInternal, text: "mkdir /var/lib/docker/overlay2/x: no space left on device", want: runtime.ErrNoSpace},
 		{name: "no image", call: create, status: cerrdefs.ErrNotFound, text: "No such image: podstead-test/x:1", want: runtime.ErrNotFound},
 		{name: "name taken", call: create, status: cerrdefs.ErrConflict, text: `Conflict. The container name "/k8s_a" is already in use by container "5f3e". You have to remove (or rename) that container to be able to reuse that name.`, want: errNameTaken},
-		{name: "not running", call: call{name: "container_kill", id: "c0ffee"}, status: cerrdefs.ErrConflict, text: "Cannot kill container: c0ffee: Container c0ffee is not running", want: errNotRunning},
+		{name: "not running", call: call{name: "container_kill", id: "c0ffee"}, status: cerrdefs.ErrConflict, text: "Cannot kill container: c0ffee: Container c0ffee is not running", want: runtime.ErrNotRunning},
 		{name: "being removed", call: call{name: "container_remove"}, status: cerrdefs.ErrConflict, text: "removal of container c0ffee is already in progress", want: errRemoving},
 		{name: "containerd away", call: start, status: cerrdefs.ErrInternal, text: `connection error: desc = "transport: error while dialing: dial unix:///run/containerd/containerd.sock: timeout"`, want: runtime.ErrUnavailable},
 		{name: "containerd goes", call: start, status: cerrdefs.ErrUnavailable, text: "transport is closing: unavailable", want: runtime.ErrUnavailable},
