@@ -31,9 +31,3 @@ func (n namespaced) scope() string {
 	}
 	return n.Namespace
 }
-
-// listing is how a list is shown.
-type listing struct {
-	Output form `short:"o" placeholder:"wide|json|yaml|name" help:"More columns, or another form."`
-	Watch  bool `short:"w" help:"Go on and show each change."`
-}

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,15 +23,42 @@ type getPodsCmd struct {
 	connection
 	namespaced
 	listing
-	Names []string `arg:"" optional:"" name:"NAME" help:"Pods, by their full name (web-n1) or as written in the manifest (web)."`
+	labelFlags
+	FieldSelector string   `placeholder:"SELECTOR" help:"Only pods with these fields, such as status.phase=Running; also metadata.name, metadata.namespace, spec.nodeName, spec.restartPolicy, spec.hostNetwork, status.podIP."`
+	Names         []string `arg:"" optional:"" name:"POD" help:"Pods, by their full name (web-n1) or as written in the manifest (web)."`
+}
+
+// Help is shown by `podstead get pods --help`.
+func (getPodsCmd) Help() string {
+	return `With one name, json, yaml and templates see that pod alone, otherwise a List of kind v1. While a
+pod is being replaced both versions are listed; with one name it is then the one that serves.`
+}
+
+// Examples are those of `podstead get pods`.
+func (getPodsCmd) Examples() []Example {
+	return []Example{
+		{"what runs here", "podstead get pods -A"},
+		{"where from, at which revision", "podstead get pods -o wide"},
+		{"see each change", "podstead get pods -w"},
+		{"the address of a pod", "podstead get pod web -o jsonpath='{.status.podIP}'"},
+		{"columns of your own", "podstead get pods -o custom-columns=NAME:.metadata.name,IMAGE:.spec.containers[*].image --sort-by=.metadata.name"},
+		{"a line for each pod", `podstead get pods -o go-template='{{range .items}}{{.metadata.name}} {{.status.phase}}{{"\n"}}{{end}}'`},
+		{"by label and phase", "podstead get pods -l app=web --field-selector status.phase=Running --show-labels"},
+	}
 }
 
 // Run prints the pods, and with -w each change to them.
 func (c *getPodsCmd) Run(ctx context.Context, t Terminal) error {
-	p := newPrinter(podView(), string(c.Output), c.AllNamespaces, t.Out)
+	choice, err := newPodChoice(c.Selector, c.FieldSelector, c.Names)
+	if err != nil {
+		return err
+	}
+	s := c.style(t, c.AllNamespaces)
+	s.showLabels, s.labelColumns, s.single = c.ShowLabels, c.LabelColumns, len(c.Names) == 1
+	p := newPrinter(podView(), s, t.Out)
 	if c.Watch {
 		return c.client(t).WatchPods(ctx, func(change api.Change[v1.Pod]) error {
-			if !c.selects(&change.Object) {
+			if !c.selects(&change.Object) || !choice.selects(&change.Object) {
 				return nil
 			}
 			return p.one(change.Object, time.Now())
@@ -44,11 +72,34 @@ func (c *getPodsCmd) Run(ctx context.Context, t Terminal) error {
 	if err != nil {
 		return err
 	}
-	if len(pods) == 0 && (c.Output == "" || c.Output == "wide") {
-		c.sayNothing(t, len(all))
+	pods = slices.DeleteFunc(pods, func(p v1.Pod) bool { return !choice.selects(&p) })
+	if s.single && !c.Output.table() && c.Output != "name" {
+		pods = []v1.Pod{serving(pods)}
+	}
+	if len(pods) == 0 && c.Output.table() {
+		c.sayNothing(t, all)
 		return nil
 	}
+	if pods, err = sorted(pods, c.SortBy); err != nil {
+		return err
+	}
 	return p.all(pods, time.Now())
+}
+
+// serving is of several versions of a pod the one that is ready, else the first
+// that is not to go.
+func serving(pods []v1.Pod) v1.Pod {
+	for i := range pods {
+		if Ready(&pods[i]) {
+			return pods[i]
+		}
+	}
+	for i := range pods {
+		if pods[i].DeletionTimestamp == nil {
+			return pods[i]
+		}
+	}
+	return pods[0]
 }
 
 // selects is selectPods for one pod of a watch, which may come later.
@@ -65,12 +116,20 @@ func (c *getPodsCmd) selects(pod *v1.Pod) bool {
 }
 
 // sayNothing answers an empty list with kubectl's words and where pods are.
-func (c *getPodsCmd) sayNothing(t Terminal, elsewhere int) {
+func (c *getPodsCmd) sayNothing(t Terminal, all []v1.Pod) {
+	here := 0
+	for i := range all {
+		if c.scope() == "" || all[i].Namespace == c.scope() {
+			here++
+		}
+	}
 	switch {
+	case here > 0:
+		t.Say("No pods are selected; without --selector and --field-selector there are %d.", here)
 	case c.scope() == "":
 		t.Say("No pods. `podstead get sources` shows where manifests are expected.")
-	case elsewhere > 0:
-		t.Say("No pods in namespace %s; %d in others (-A shows them).", c.Namespace, elsewhere)
+	case len(all) > 0:
+		t.Say("No pods in namespace %s; %d in others (-A shows them).", c.Namespace, len(all))
 	default:
 		t.Say("No pods in namespace %s. `podstead get sources` shows where manifests are expected.", c.Namespace)
 	}
@@ -80,21 +139,37 @@ type getEventsCmd struct {
 	connection
 	namespaced
 	listing
-	Names []string `arg:"" optional:"" name:"POD" help:"Only events of these pods."`
+	FieldSelector string   `placeholder:"SELECTOR" help:"Only events with these fields, such as type=Warning; also reason, involvedObject.kind, involvedObject.name."`
+	Names         []string `arg:"" optional:"" name:"POD" help:"Only events of these pods."`
+}
+
+// Examples are those of `podstead get events`.
+func (getEventsCmd) Examples() []Example {
+	return []Example{
+		{"what happened to a pod, and why", "podstead get events web"},
+		{"what went wrong anywhere", "podstead get events -A --field-selector type=Warning"},
+		{"follow what happens", "podstead get events -w"},
+		{"for a script", "podstead get events -o custom-columns=WHEN:.lastTimestamp,WHY:.reason,WHAT:.message --no-headers"},
+	}
 }
 
 // Run prints the events, and with -w each new one.
 func (c *getEventsCmd) Run(ctx context.Context, t Terminal) error {
-	p := newPrinter(eventView(), string(c.Output), c.AllNamespaces, t.Out)
+	byField, err := parseFields(c.FieldSelector, eventFields(&v1.Event{}))
+	if err != nil {
+		return &Exit{Code: ExitConfig, Err: err}
+	}
+	p := newPrinter(eventView(), c.style(t, c.AllNamespaces), t.Out)
 	client := c.client(t)
 	filter := api.EventFilter{Namespace: c.scope()}
 	if filter.Namespace == v1.NamespaceDefault {
 		filter.Namespace = "" // events of the node and of sources have no namespace and are shown as if in it
 	}
-	wanted, err := c.wanted(ctx, client)
+	named, err := c.wanted(ctx, client)
 	if err != nil {
 		return err
 	}
+	wanted := func(e *v1.Event) bool { return named(e) && (byField.Empty() || byField.Matches(eventFields(e))) }
 	if c.Watch {
 		return client.WatchEvents(ctx, filter, func(change api.Change[v1.Event]) error {
 			if change.Type == "DELETED" || !wanted(&change.Object) {
@@ -113,9 +188,12 @@ func (c *getEventsCmd) Run(ctx context.Context, t Terminal) error {
 			events = append(events, all[i])
 		}
 	}
-	if len(events) == 0 && (c.Output == "" || c.Output == "wide") {
+	if len(events) == 0 && c.Output.table() {
 		c.sayNothing(t)
 		return nil
+	}
+	if events, err = sorted(events, c.SortBy); err != nil {
+		return err
 	}
 	return p.all(events, time.Now())
 }
@@ -160,8 +238,17 @@ func (c *getEventsCmd) wanted(ctx context.Context, client *api.Client) (func(*v1
 
 type getSourcesCmd struct {
 	connection
-	Output form     `short:"o" placeholder:"wide|json|yaml|name" help:"More columns, or another form."`
-	Names  []string `arg:"" optional:"" name:"NAME" help:"Only these sources."`
+	shape
+	Names []string `arg:"" optional:"" name:"SOURCE" help:"Only these sources."`
+}
+
+// Examples are those of `podstead get sources`.
+func (getSourcesCmd) Examples() []Example {
+	return []Example{
+		{"where manifests come from, and what is wrong with them", "podstead get sources"},
+		{"with what is skipped, and objects", "podstead get sources -o wide"},
+		{"the commit in force", "podstead get source file -o jsonpath='{.revision}'"},
+	}
 }
 
 // Run prints the sources, and below the table what is wrong with them.
@@ -174,10 +261,15 @@ func (c *getSourcesCmd) Run(ctx context.Context, t Terminal) error {
 	if err != nil {
 		return err
 	}
-	if err := newPrinter(sourceView(), string(c.Output), false, t.Out).all(sources, time.Now()); err != nil {
+	if sources, err = sorted(sources, c.SortBy); err != nil {
 		return err
 	}
-	if c.Output == "" || c.Output == "wide" {
+	s := c.style(t, false)
+	s.single = len(c.Names) == 1
+	if err := newPrinter(sourceView(), s, t.Out).all(sources, time.Now()); err != nil {
+		return err
+	}
+	if c.Output.table() {
 		return PrintProblems(t.Out, sources, c.Output == "wide")
 	}
 	return nil

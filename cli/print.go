@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -30,17 +31,35 @@ type view[T any] struct {
 	name     func(item *T) string
 	// object is what a namespace column is taken from; nil for kinds without one.
 	object func(item *T) apiruntime.Object
+	typed  func(item *T)       // puts kind and version into an item
 	list   func(items []T) any // the list as JSON and YAML show it
+	// hue is the colour of the column hued.
+	hued int
+	hue  func(item *T) hue
+}
+
+// style is in which form items are shown.
+type style struct {
+	form          form
+	single        bool // one object was asked for, not a list of them
+	withNamespace bool
+	noHeaders     bool
+	showLabels    bool
+	labelColumns  []string
+	strictKeys    bool // of a template: a key that is not there is an error
+	colour        bool
 }
 
 // printer writes items of one kind in the form that was asked for. Tables keep
 // their columns from one print to the next, as a watch needs.
 type printer[T any] struct {
-	view  view[T]
-	form  string
-	out   io.Writer
-	tabs  flusher
-	table printers.ResourcePrinter
+	view     view[T]
+	style    style
+	out      io.Writer
+	flat     bytes.Buffer // the table before it is coloured
+	tabs     flusher
+	table    printers.ResourcePrinter
+	template template // nil until the first print
 }
 
 // flusher aligns what is written to it when it is flushed.
@@ -49,36 +68,69 @@ type flusher interface {
 	Flush() error
 }
 
-func newPrinter[T any](v view[T], form string, withNamespace bool, out io.Writer) *printer[T] {
-	return &printer[T]{
-		view: v, form: form, out: out, tabs: printers.GetNewTabWriter(out),
-		table: printers.NewTablePrinter(printers.PrintOptions{Wide: form == "wide", WithNamespace: withNamespace && v.object != nil}),
-	}
+func newPrinter[T any](v view[T], s style, out io.Writer) *printer[T] {
+	p := &printer[T]{view: v, style: s, out: out, table: printers.NewTablePrinter(printers.PrintOptions{
+		Wide: s.form == "wide", WithNamespace: s.withNamespace && v.object != nil, NoHeaders: s.noHeaders,
+		ShowLabels: s.showLabels, ColumnLabels: s.labelColumns,
+	})}
+	p.tabs = printers.GetNewTabWriter(&p.flat)
+	return p
 }
 
-// all prints a whole list.
+// all prints a whole list, or the only item when a single one was asked for.
 func (p *printer[T]) all(items []T, now time.Time) error {
-	switch p.form {
-	case "json", "yaml":
-		return Encode(p.out, p.form, p.view.list(items))
-	case "name":
+	switch {
+	case p.style.form == "name":
 		return p.names(items)
+	case p.style.form.table():
+		return p.rows(items, now)
+	case p.style.single && len(items) == 1:
+		return p.data(p.item(items[0]))
 	}
-	return p.rows(items, now)
+	return p.data(p.view.list(items))
 }
 
 // one prints one item of a watch.
 func (p *printer[T]) one(item T, now time.Time) error {
-	switch p.form {
-	case "json":
-		return Encode(p.out, p.form, item)
+	switch p.style.form {
+	case "", "wide", "name":
+		return p.all([]T{item}, now)
 	case "yaml":
 		if _, err := io.WriteString(p.out, "---\n"); err != nil {
 			return err
 		}
-		return Encode(p.out, p.form, item)
 	}
-	return p.all([]T{item}, now)
+	return p.data(p.item(item))
+}
+
+// item is an item with its kind.
+func (p *printer[T]) item(item T) any {
+	if p.view.typed != nil {
+		p.view.typed(&item)
+	}
+	return item
+}
+
+// data prints a value as JSON, YAML or by a template.
+func (p *printer[T]) data(value any) error {
+	if p.style.form == "json" || p.style.form == "yaml" {
+		return Encode(p.out, string(p.style.form), value)
+	}
+	if p.template == nil {
+		compiled, err := newTemplate(string(p.style.form), !p.style.strictKeys)
+		if err != nil {
+			return &Exit{Code: ExitConfig, Err: err}
+		}
+		if columns, ok := compiled.(*customColumns); ok {
+			columns.noHeaders = p.style.noHeaders
+		}
+		p.template = compiled
+	}
+	object, err := untyped(value)
+	if err != nil {
+		return err
+	}
+	return p.template.print(object, harmless(p.out))
 }
 
 func (p *printer[T]) names(items []T) error {
@@ -109,7 +161,30 @@ func (p *printer[T]) rows(items []T, now time.Time) error {
 	if err := p.table.PrintObj(table, p.tabs); err != nil {
 		return err
 	}
-	return p.tabs.Flush()
+	if err := p.tabs.Flush(); err != nil {
+		return err
+	}
+	defer p.flat.Reset()
+	_, err := io.WriteString(p.out, p.painted(p.flat.String(), items))
+	return err
+}
+
+// painted colours the status word of each row; a line of headers may be before them.
+func (p *printer[T]) painted(text string, items []T) string {
+	if !p.style.colour || p.view.hue == nil {
+		return text
+	}
+	column := p.view.hued
+	if p.style.withNamespace && p.view.object != nil {
+		column++
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+	if headers := len(lines) - len(items); headers >= 0 {
+		for i := range items {
+			lines[headers+i] = paintColumn(lines[headers+i], column, p.view.hue(&items[i]))
+		}
+	}
+	return strings.Join(lines, "") + "\n"
 }
 
 // Encode writes a value as JSON or YAML, the way kubectl does.
@@ -130,16 +205,48 @@ func Encode(out io.Writer, form string, value any) error {
 func OneLine(text string) string {
 	var out strings.Builder
 	for _, r := range text {
-		switch {
-		case r == '\n':
+		if r == '\n' {
 			out.WriteString("; ")
-		case unicode.IsPrint(r):
-			out.WriteRune(r)
-		default:
-			out.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+			continue
 		}
+		writeHarmless(&out, r)
 	}
 	return out.String()
+}
+
+func writeHarmless(out *strings.Builder, r rune) {
+	if unicode.IsPrint(r) {
+		out.WriteRune(r)
+		return
+	}
+	out.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+}
+
+// harmless is out itself, or what keeps texts of manifests from moving the cursor
+// when a person reads them. Lines and tabs stay: templates are full of them.
+func harmless(out io.Writer) io.Writer {
+	if IsTerminal(out) {
+		return guard{out}
+	}
+	return out
+}
+
+type guard struct{ out io.Writer }
+
+// Write writes the text in one piece.
+func (g guard) Write(text []byte) (int, error) {
+	var safe strings.Builder
+	for _, r := range string(text) {
+		if r == '\n' || r == '\t' {
+			safe.WriteRune(r)
+			continue
+		}
+		writeHarmless(&safe, r)
+	}
+	if _, err := io.WriteString(g.out, safe.String()); err != nil {
+		return 0, err
+	}
+	return len(text), nil
 }
 
 // age is how long ago t was, in kubectl's words.

@@ -25,14 +25,21 @@ func podView() view[v1.Pod] {
 		cells:  podCells,
 		name:   func(p *v1.Pod) string { return p.Name },
 		object: func(p *v1.Pod) apiruntime.Object { return p },
+		typed:  typedPod,
+		hued:   2,
+		hue:    podHue,
 		list: func(items []v1.Pod) any {
 			for i := range items {
-				items[i].TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+				typedPod(&items[i])
 			}
 			return v1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "List"}, Items: items}
 		},
 	}
 }
+
+func typedPod(p *v1.Pod) { p.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"} }
+
+func typedEvent(e *v1.Event) { e.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Event"} }
 
 func podCells(p *v1.Pod, now time.Time) []any {
 	word, ready, total, restarts, last := status.Reason(p)
@@ -59,9 +66,12 @@ func eventView() view[v1.Event] {
 		cells:  eventCells,
 		name:   func(e *v1.Event) string { return e.Name },
 		object: func(e *v1.Event) apiruntime.Object { return e },
+		typed:  typedEvent,
+		hued:   1,
+		hue:    eventHue,
 		list: func(items []v1.Event) any {
 			for i := range items {
-				items[i].TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Event"}
+				typedEvent(&items[i])
 			}
 			return v1.EventList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "List"}, Items: items}
 		},
@@ -76,7 +86,7 @@ func eventCells(e *v1.Event, now time.Time) []any {
 	}
 	return []any{
 		seen, e.Type, e.Reason, strings.ToLower(about.Kind) + "/" + about.Name, about.FieldPath,
-		e.Source.Component + ", " + e.Source.Host, strings.TrimSpace(e.Message), age(e.FirstTimestamp.Time, now), fmt.Sprint(e.Count), e.Name,
+		e.Source.Component + ", " + e.Source.Host, OneLine(strings.TrimSpace(e.Message)), age(e.FirstTimestamp.Time, now), fmt.Sprint(e.Count), e.Name,
 	}
 }
 
@@ -87,6 +97,9 @@ func sourceView() view[api.Source] {
 			{name: "Age"}, {name: "Next Poll"}, {name: "Place"}, {"Last Success", true}, {"Faults", true}, {"Full Revision", true}},
 		cells: sourceCells,
 		name:  func(s *api.Source) string { return s.Name },
+		typed: func(s *api.Source) { s.TypeMeta = metav1.TypeMeta{APIVersion: api.APIVersion, Kind: "Source"} },
+		hued:  2,
+		hue:   sourceHue,
 		list: func(items []api.Source) any {
 			return api.SourceList{TypeMeta: metav1.TypeMeta{APIVersion: api.APIVersion, Kind: "SourceList"}, Items: items}
 		},
@@ -203,5 +216,5 @@ func asides(s api.Source) []string {
 
 // PrintPods writes the table of `podstead get pods -A`.
 func PrintPods(out io.Writer, pods []v1.Pod, now time.Time) error {
-	return newPrinter(podView(), "", true, out).all(pods, now)
+	return newPrinter(podView(), style{withNamespace: true}, out).all(pods, now)
 }

@@ -88,19 +88,19 @@ func someEvents() []v1.Event {
 }
 
 func TestListsInEveryForm(t *testing.T) {
-	for _, form := range []string{"", "wide", "name", "yaml", "json"} {
-		file := cmp.Or(form, "table") + ".txt"
-		t.Run(form, func(t *testing.T) {
+	for _, form := range []form{"", "wide", "name", "yaml", "json"} {
+		file := cmp.Or(string(form), "table") + ".txt"
+		t.Run(string(form), func(t *testing.T) {
 			var out bytes.Buffer
-			if err := newPrinter(podView(), form, true, &out).all(somePods(), noon); err != nil {
+			if err := newPrinter(podView(), style{form: form, withNamespace: true}, &out).all(somePods(), noon); err != nil {
 				t.Fatal(err)
 			}
 			out.WriteString("\n")
-			if err := newPrinter(eventView(), form, false, &out).all(someEvents(), noon); err != nil {
+			if err := newPrinter(eventView(), style{form: form}, &out).all(someEvents(), noon); err != nil {
 				t.Fatal(err)
 			}
 			out.WriteString("\n")
-			if err := newPrinter(sourceView(), form, false, &out).all(someSources(), noon); err != nil {
+			if err := newPrinter(sourceView(), style{form: form}, &out).all(someSources(), noon); err != nil {
 				t.Fatal(err)
 			}
 			if form == "" || form == "wide" {
@@ -115,7 +115,7 @@ func TestListsInEveryForm(t *testing.T) {
 
 func TestAWatchKeepsItsColumns(t *testing.T) {
 	var out bytes.Buffer
-	p := newPrinter(podView(), "", true, &out)
+	p := newPrinter(podView(), style{withNamespace: true}, &out)
 	for _, pod := range somePods() {
 		if err := p.one(pod, noon); err != nil {
 			t.Fatal(err)
