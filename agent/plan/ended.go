@@ -94,7 +94,7 @@ func (c ContainerHistory) ended(e Ended, outage bool, now Moment) ContainerHisto
 		ago = min(ago, now.After(c.Ended.At, maxBackOff))
 		e.At = now.Add(-ago)
 		ran := min(e.FinishedAt.Sub(e.StartedAt), e.At.After(c.Ended.At, 2*forgiven))
-		if next := backOff(c.BackOff).next(ran); !c.restarts(e) && (!outage || next == 0) {
+		if next := backOff(c.BackOff).next(ran); next == 0 || !outage && !c.restarts(e) {
 			c.BackOff = time.Duration(next)
 		}
 	}

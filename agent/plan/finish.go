@@ -15,7 +15,7 @@ func (p *planner) finish() *Finished {
 	}
 	if policy == v1.RestartPolicyNever {
 		for _, c := range p.Pod.Spec.InitContainers {
-			if e := p.endOf(c.Name); e != nil && e.failed() {
+			if e := p.endOf(c.Name); e != nil && e.failed() && !p.restarting(c.Name) {
 				return failed("init container " + c.Name + " ended: " + e.words())
 			}
 		}
@@ -24,8 +24,8 @@ func (p *planner) finish() *Finished {
 		return end
 	}
 	// As the kubelet: a sandbox is not replaced when what ran in it may not run
-	// twice. What was only created may.
-	if policy == v1.RestartPolicyNever && p.loss.reason == ReasonSandboxLost && p.ran() {
+	// twice. What was only created may, and what was stopped to run again.
+	if policy == v1.RestartPolicyNever && p.loss.reason == ReasonSandboxLost && p.ran() && !p.anyRestarting() {
 		return failed(p.loss.message + ", and restartPolicy is Never")
 	}
 	return nil
@@ -50,6 +50,16 @@ func (p *planner) outcome(policy v1.RestartPolicy) (*Finished, bool) {
 func (p *planner) ran() bool {
 	for _, h := range p.History.Containers {
 		if h.Running != "" || h.Ended != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// anyRestarting reports that a container has ended so that it can run again.
+func (p *planner) anyRestarting() bool {
+	for c := range p.containers {
+		if p.restarting(c.Name) {
 			return true
 		}
 	}

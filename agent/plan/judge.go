@@ -145,10 +145,10 @@ func (p *planner) whyMake(name string, init bool) (Reason, string) {
 		return ReasonPrepare, "made ready beside its predecessor"
 	case e == nil:
 		return ReasonNew, ""
+	case p.restarting(name):
+		return p.History.Containers[name].Restart.why()
 	case e.SandboxID != p.box.ID:
 		return ReasonSandboxLost, "its sandbox is gone; it had ended with " + e.words()
-	case p.restarting(name):
-		return ReasonObjectsChanged, p.History.Containers[name].Restart.Message
 	case e.Reason == reasonStatusUnknown:
 		return ReasonContainerLost, "its record vanished while it ran"
 	case init:

@@ -167,8 +167,8 @@ func (m *model) remember(a Action) {
 	switch now, uses := m.objects[a.Container]; {
 	case a.Verb == CreateContainer && uses:
 		m.history = m.history.WithMade(a.Container, Made{a.Attempt, now.Digest})
-	case a.Verb == Signal && a.Reason == ReasonObjectsChanged:
-		m.history = m.history.WithRestart(a.Container, Restart{a.Attempt - 1, a.Message})
+	case a.Verb == Signal && a.Reason.Restarts():
+		m.history = m.history.WithRestart(a.Container, Restart{Attempt: a.Attempt - 1, Reason: a.Reason, Message: a.Message})
 	}
 }
 

@@ -66,8 +66,8 @@ func (p *planner) changed(name string, attempt int) bool {
 // forgiven reports that a container need not wait for its crash back-off: it was
 // stopped to be restarted, or what it reads is not what it crashed with.
 func (p *planner) forgiven(name string) bool {
-	e := p.History.Containers[name].Ended
-	return e != nil && (p.restarting(name) || p.RestartOnChange && p.changed(name, e.Attempt))
+	h := p.History.Containers[name]
+	return h.Ended != nil && (h.restarts(*h.Ended) || p.RestartOnChange && p.changed(name, h.Ended.Attempt))
 }
 
 // renew stops the regular containers that are to be restarted, side by side, and
@@ -77,7 +77,7 @@ func (p *planner) renew() bool {
 	if p.Gate < GateRun {
 		return false
 	}
-	stops := stopping{stops: p.Stops, now: p.Now, reason: ReasonObjectsChanged}
+	stops := stopping{stops: p.Stops, now: p.Now}
 	for c, init := range p.containers {
 		newest, ok := p.Observed.Newest(c.Name)
 		if _, under := p.Stops[newest.ID]; init || !ok || !p.runs(newest) || !under && !p.Images[c.Name].Ready {
@@ -86,9 +86,9 @@ func (p *planner) renew() bool {
 		h := p.History.Containers[c.Name]
 		switch {
 		case h.Restart != nil && h.Restart.Attempt == newest.Attempt:
-			stops.message = h.Restart.Message
+			stops.reason, stops.message = h.Restart.why()
 		case p.RestartOnChange && p.changed(c.Name, newest.Attempt):
-			stops.message = p.whatChanged(c.Name)
+			stops.reason, stops.message = ReasonObjectsChanged, p.whatChanged(c.Name)
 		default:
 			continue
 		}

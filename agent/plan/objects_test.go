@@ -33,11 +33,11 @@ func TestOnlyWhatReadsSomethingElseIsRestarted(t *testing.T) {
 		{name: "not asked for", edit: func(in *Input) { in.RestartOnChange = false }},
 		{name: "asked for before, which is carried out", edit: func(in *Input) {
 			in.RestartOnChange = false
-			in.History = in.History.WithRestart("b", Restart{0, "ConfigMap default/x changed"})
+			in.History = in.History.WithRestart("b", Restart{Attempt: 0, Message: "ConfigMap default/x changed"})
 		}, want: []string{"signal b0 TERM: ObjectsChanged"}},
 		{name: "a restart that is over", edit: func(in *Input) {
 			in.RestartOnChange = false
-			in.History = in.History.WithRestart("b", Restart{-1, "ConfigMap default/x changed"})
+			in.History = in.History.WithRestart("b", Restart{Attempt: -1, Message: "ConfigMap default/x changed"})
 		}},
 		{name: "something is missing now", edit: func(in *Input) { in.Objects["a"] = Objects{} }},
 		{name: "not known what there is", edit: func(in *Input) { in.Objects = nil }},
@@ -68,7 +68,7 @@ func TestARestartThatWasDecidedKnowsNoPolicyAndNoBackOff(t *testing.T) {
 	for _, policy := range []v1.RestartPolicy{v1.RestartPolicyAlways, v1.RestartPolicyOnFailure, v1.RestartPolicyNever} {
 		obs := shows(box(0, isRunning), ended("a", 0, 0, 0, 0, time.Hour), instance("b", 0, 0, isRunning))
 		in := reads(policy, obs, map[string]Objects{"a": {Digest: "two"}, "b": {Digest: "one"}})
-		in.History = in.History.WithRestart("a", Restart{0, "ConfigMap default/x changed"})
+		in.History = in.History.WithRestart("a", Restart{Attempt: 0, Message: "ConfigMap default/x changed"})
 		d := Sync(in)
 		checkSteps(t, d, "create-container a1: ObjectsChanged", "start-container a: ObjectsChanged")
 		if m := d.Steps[0][0].Message; m != "ConfigMap default/x changed" {
@@ -85,7 +85,7 @@ func TestARestartThatWasDecidedIsNoCrash(t *testing.T) {
 	if got := h.Containers["a"].BackOff; got != 10*time.Second {
 		t.Fatalf("back-off is %v", got)
 	}
-	h = h.WithRestart("a", Restart{2, "m"})
+	h = h.WithRestart("a", Restart{Attempt: 2, Message: "m"})
 	look(at(30*time.Second), ended("a", 2, 0, 143, 14*time.Second, 29*time.Second))
 	if got := h.Containers["a"].BackOff; got != 10*time.Second {
 		t.Errorf("after the restart the back-off is %v", got)

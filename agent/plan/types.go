@@ -114,6 +114,8 @@ const (
 	ReasonContainerLost   Reason = "ContainerLost"   // was running, its record vanished
 	ReasonInitFailed      Reason = "InitFailed"      // init container failed and is tried again
 	ReasonObjectsChanged  Reason = "ObjectsChanged"  // made with other contents of ConfigMaps or Secrets
+	ReasonRestartAsked    Reason = "RestartAsked"    // somebody asked for a new instance
+	ReasonDrained         Reason = "Drained"         // nothing runs on a drained node; what ended for that runs again later
 	ReasonUnknownState    Reason = "UnknownState"
 	ReasonFinished        Reason = "Finished"     // the pod has run to its end
 	ReasonTerminating     Reason = "Terminating"  // the pod is to go
@@ -121,13 +123,19 @@ const (
 	ReasonDeadInstance    Reason = "DeadInstance" // older dead instance, beyond the one that is kept
 )
 
+// Restarts reports that what is signalled for this reason ends so that a new
+// instance can take its place, whatever the restart policy.
+func (r Reason) Restarts() bool {
+	return r == ReasonObjectsChanged || r == ReasonRestartAsked || r == ReasonDrained
+}
+
 // Action is one call of one verb.
 type Action struct {
 	Verb      Verb
 	Container string // name; "" for the sandbox
 	Init      bool
 	ID        string // Signal, Remove, StartContainer and StartSandbox of something that exists; "" for what this decision creates
-	Attempt   int    // CreateSandbox, CreateContainer, StartContainer; Signal for ReasonObjectsChanged: of the instance to follow
+	Attempt   int    // CreateSandbox, CreateContainer, StartContainer; Signal for a reason that restarts: of the instance to follow
 	Signal    string // Signal: TERM (or the container's own), KILL
 	Grace     time.Duration
 	Reason    Reason
@@ -199,6 +207,15 @@ type Made struct {
 type Restart struct {
 	Attempt int    `json:"attempt"` // of the instance that ends
 	Message string `json:"message"`
+	// Reason is why; "" for ReasonObjectsChanged, which was the only one once.
+	Reason Reason `json:"reason,omitempty"`
+}
+
+func (r Restart) why() (Reason, string) {
+	if r.Reason == "" {
+		return ReasonObjectsChanged, r.Message
+	}
+	return r.Reason, r.Message
 }
 
 // Ended is how one instance of a container ended. It is never changed once made.
