@@ -45,6 +45,11 @@ func (p procfs) mountNamespace(pid string) (string, error) {
 	return os.Readlink(p.path(pid, "ns", "mnt"))
 }
 
+// pidNamespace identifies the PID namespace of a process.
+func (p procfs) pidNamespace(pid string) (string, error) {
+	return os.Readlink(p.path(pid, "ns", "pid"))
+}
+
 // program is the name of a process, cut to 15 bytes by the kernel.
 func (p procfs) program(pid string) (string, error) {
 	name, err := os.ReadFile(p.path(pid, "comm"))
