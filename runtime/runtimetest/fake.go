@@ -37,6 +37,9 @@ type Fake struct {
 	remotes    map[string]*Remote
 	notes      []runtime.Degraded
 
+	loads     map[string]load // by the keys of behaviours; nil for none
+	listeners map[port]string // TCP addresses; nil for none
+
 	namesakes    []runtime.Namesake
 	foreignPorts []runtime.PortMapping
 	netLimit     int // sandboxes on the bridge; 0 for no limit
@@ -65,6 +68,10 @@ type object struct {
 	reason, message                  string
 	ips                              []string
 	unplugged                        bool // its network was pruned
+
+	files   map[string]file // by absolute path; nil for none
+	uidGid  [2]int          // as whom it runs
+	workDir string
 
 	process Process
 	timer   *time.Timer // of the end that is due
