@@ -188,8 +188,13 @@ func follow[T any](ctx context.Context, c *Client, path string, q url.Values, ea
 // open sends the request and returns the body of a good answer. The trailer is
 // filled once the body has been read to its end.
 func (c *Client) open(ctx context.Context, method, path string, q url.Values) (io.ReadCloser, http.Header, error) {
+	return c.openWith(ctx, method, path, q, nil)
+}
+
+// openWith is open with a body.
+func (c *Client) openWith(ctx context.Context, method, path string, q url.Values, content io.Reader) (io.ReadCloser, http.Header, error) {
 	target := url.URL{Scheme: "http", Host: "podstead", Opaque: "//podstead" + path, RawQuery: q.Encode()}
-	req, err := http.NewRequestWithContext(ctx, method, target.String(), nil)
+	req, err := http.NewRequestWithContext(ctx, method, target.String(), content)
 	if err != nil {
 		return nil, nil, fmt.Errorf("ask the agent: %w", err)
 	}

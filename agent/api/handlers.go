@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	v1 "k8s.io/api/core/v1"
+	statsapi "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
 
 	"github.com/podstead/podstead/runtime"
 )
@@ -28,6 +29,15 @@ type Handlers struct {
 	RunningPods func(ctx context.Context) ([]*v1.Pod, error)
 	// Logs writes the log of one container.
 	Logs func(ctx context.Context, req LogRequest, out io.Writer) error
+	// PortForward returns what connects to ports of a pod.
+	PortForward func(ctx context.Context, namespace, pod string) (PortDialer, error)
+	// FilePlace, ReadFiles and WriteFiles are about files in a container. The two
+	// are given what does not dawdle.
+	FilePlace  func(ctx context.Context, req FileRequest) (FilePlace, error)
+	ReadFiles  func(ctx context.Context, req FileRequest, out io.Writer) error
+	WriteFiles func(ctx context.Context, req FileRequest, archive io.Reader) error
+	// Stats measures what the node and its pods use.
+	Stats func(ctx context.Context) (*statsapi.Summary, error)
 	// Events are the kept events that the filter selects, oldest first.
 	Events func(filter EventFilter) []v1.Event
 	// EventsChanged returns a channel that is closed at the next event.

@@ -93,7 +93,8 @@ func counted(open *sync.WaitGroup, next http.Handler) http.Handler {
 }
 
 // routes are the kubelet's paths and ours. Only GET and HEAD are served, and
-// POST where something is to be done; the mux answers others with 405.
+// POST or PUT where something is to be done, or where the kubelet serves it; the
+// mux answers others with 405.
 func (s *Server) routes() http.Handler {
 	h := s.cfg.Handlers
 	mux := http.NewServeMux()
@@ -101,6 +102,13 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /pods", h.pods)
 	mux.HandleFunc("GET /runningpods/{$}", h.runningPods)
 	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", h.logs)
+	mux.HandleFunc("GET /portForward/{namespace}/{pod}", h.portForward)
+	mux.HandleFunc("POST /portForward/{namespace}/{pod}", h.portForward)
+	mux.HandleFunc("GET /stats/summary", h.stats)
+	mux.HandleFunc("POST /stats/summary", h.stats)
+	mux.HandleFunc("GET /podstead/v1/containers/{namespace}/{pod}/{container}/file", h.filePlace)
+	mux.HandleFunc("GET /podstead/v1/containers/{namespace}/{pod}/{container}/archive", h.readFiles)
+	mux.HandleFunc("PUT /podstead/v1/containers/{namespace}/{pod}/{container}/archive", h.writeFiles)
 	mux.HandleFunc("GET /metrics", h.metrics)
 	mux.HandleFunc("GET /podstead/v1/status", h.status)
 	mux.HandleFunc("GET /podstead/v1/sources", h.sources)
