@@ -23,6 +23,8 @@ type Verbs interface {
 	StartContainer(ctx context.Context, id string) error
 	Signal(ctx context.Context, id, signal string) error
 	Remove(ctx context.Context, id string) error
+	Exec(ctx context.Context, id string, command []string, s runtime.Streams) error
+	Attach(ctx context.Context, id string, s runtime.Streams) error
 	Logs(ctx context.Context, id string, opts runtime.LogOptions, stdout, stderr io.Writer) error
 }
 
@@ -46,6 +48,12 @@ func Contract(t *testing.T, newRuntime func(t *testing.T) Runtime, env Env) {
 		{"a host network sandbox has no address", (*bench).hostNetwork},
 		{"a log tells its lines", (*bench).logs},
 		{"an end is told by an event", (*bench).events},
+		{"a command tells its output and exit code", (*bench).execEnds},
+		{"a command reads what it is given, and its end", (*bench).execReads},
+		{"a command that is not there is refused", (*bench).execRefused},
+		{"a command needs a running container and ends with it", (*bench).execEndsWithItsContainer},
+		{"a command is left when its caller leaves", (*bench).execLeft},
+		{"who attaches sees what is written from then on", (*bench).attachSees},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

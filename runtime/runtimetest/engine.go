@@ -51,6 +51,7 @@ func (f *Fake) Down() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.down = true
+	f.expel(nil, runtime.ErrUnavailable)
 	f.resync()
 	if f.info.LiveRestore {
 		return
@@ -87,6 +88,7 @@ func (f *Fake) Reboot() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.down = true
+	f.expel(nil, runtime.ErrUnavailable)
 	for _, o := range f.objects {
 		if o.state == runtime.StateRunning {
 			f.die(o, 255, "")

@@ -26,6 +26,11 @@ type Commands struct {
 	Trap    []string // prints ready, runs for ever, exits with 7 on TERM
 	Print   []string // prints one and two to stdout, oops to stderr, and exits with 0
 	Nope    []string // does not exist
+	// Run inside a container.
+	Speak []string // prints one to stdout, oops to stderr, and exits with 3
+	Echo  []string // writes what it reads
+	Wait  []string // prints begun and runs for ever
+	Tell  []string // container: prints tick again and again
 }
 
 // Busybox is the environment of an image that has a shell.
@@ -43,6 +48,10 @@ func Busybox(image string) Env {
 			Trap:  []string{"sh", "-c", "trap 'exit 7' TERM; echo ready; sleep 100000 & wait"},
 			Print: []string{"sh", "-c", "echo one; echo two; echo oops >&2"},
 			Nope:  []string{"/nope"},
+			Speak: []string{"sh", "-c", "echo one; echo oops >&2; exit 3"},
+			Echo:  []string{"cat"},
+			Wait:  []string{"sh", "-c", "echo begun; exec sleep 100000"},
+			Tell:  []string{"sh", "-c", "while :; do echo tick; sleep 0.1; done"},
 		},
 	}
 }
@@ -50,6 +59,9 @@ func Busybox(image string) Env {
 // Learn makes the fake behave as the environment's image and commands do.
 func (f *Fake) Learn(env Env) {
 	f.AddImage(env.Image)
+	f.Install(strings.Join(env.Commands.Speak, " "), Ends(3, "one\n", "oops\n"))
+	f.Install(strings.Join(env.Commands.Echo, " "), Echo())
+	f.Install(strings.Join(env.Commands.Wait, " "), Waits("begun\n"))
 	for _, known := range []struct {
 		command []string
 		process Process
@@ -60,6 +72,7 @@ func (f *Fake) Learn(env Env) {
 		{env.Commands.Trap, Traps(10*time.Millisecond, 7).Printing("ready")},
 		{env.Commands.Print, Exits(0, 0).Printing("one", "two").Complaining("oops")},
 		{env.Commands.Nope, CannotRun(127)},
+		{env.Commands.Tell, Forever().Repeating(100*time.Millisecond, "tick")},
 	} {
 		f.Behave(strings.Join(known.command, " "), known.process)
 	}

@@ -40,6 +40,9 @@ type Fake struct {
 	loads     map[string]load // by the keys of behaviours; nil for none
 	listeners map[port]string // TCP addresses; nil for none
 
+	programs map[string]Program // by command line or first word; nil for none
+	visits   []*visit           // execs and attachments
+
 	namesakes    []runtime.Namesake
 	foreignPorts []runtime.PortMapping
 	netLimit     int // sandboxes on the bridge; 0 for no limit

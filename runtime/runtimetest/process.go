@@ -21,6 +21,8 @@ type Process struct {
 	output  []string
 	errors  []string
 	message string
+	says    string // again and again
+	every   time.Duration
 }
 
 type exit struct {
@@ -56,6 +58,12 @@ func (p Process) Printing(lines ...string) Process {
 // Complaining writes the lines to stderr when it starts.
 func (p Process) Complaining(lines ...string) Process {
 	p.errors = lines
+	return p
+}
+
+// Repeating writes the line to stdout each time that d has passed.
+func (p Process) Repeating(d time.Duration, line string) Process {
+	p.says, p.every = line, d
 	return p
 }
 
@@ -116,9 +124,27 @@ func (f *Fake) launch(o *object) {
 	}
 	o.notify()
 	f.emit(runtime.EventStarted, o)
+	if o.process.every > 0 {
+		f.sayLater(o, o.startedAt)
+	}
 	if end := o.process.ends; end != nil {
 		f.dieLater(o, *end)
 	}
+}
+
+// sayLater writes the process's line when it is due, for as long as this start of
+// it runs.
+func (f *Fake) sayLater(o *object, since time.Time) {
+	time.AfterFunc(o.process.every, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if o.state != runtime.StateRunning || o.startedAt != since {
+			return
+		}
+		o.lines = append(o.lines, line{at: f.clock(), text: o.process.says})
+		o.notify()
+		f.sayLater(o, since)
+	})
 }
 
 // dieLater ends the process after its time, unless it ended before.
@@ -167,6 +193,7 @@ func (f *Fake) die(o *object, code int, reason string) {
 	}
 	o.ips = nil
 	o.notify()
+	f.expel(o, errEnded)
 	f.emit(runtime.EventDied, o)
 	if o.box == nil {
 		return
