@@ -23,6 +23,9 @@ const (
 	actRetryMax = 15 * time.Second
 )
 
+// busyRetry is the delay after the engine had more urgent work.
+const busyRetry = time.Second
+
 // errStop ends a round early without being a failure of its own: what failed
 // has been noted and is held back for a while, or a newer order has come.
 var errStop = errors.New("stop this round")

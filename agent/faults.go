@@ -57,6 +57,10 @@ func (p *performance) fail(a plan.Action, err error) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if errors.Is(err, runtime.ErrBusy) {
+		p.held[holdKey(a)] = p.now().Add(busyRetry)
+		return errStop
+	}
 	switch a.Verb {
 	case plan.CreateSandbox, plan.StartSandbox:
 		return p.sandboxFailed(a, err)

@@ -466,3 +466,34 @@ func TestRefusedStartsComeWithDelays(t *testing.T) {
 		w.wantRunning("a.1/POD", "a.1/c")
 	})
 }
+
+// An engine that has more urgent work keeps what is dead for a while. The pod is
+// shown as it is meanwhile, nobody is told, and what happens to it is seen to.
+func TestABusyEngineDelaysOnlyTheTidying(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.apply(pod("a", "1"))
+		w.advance(11 * time.Second)
+		w.engine.Inject(runtimetest.Fault{Call: "Remove", Mode: runtimetest.Fail, Err: runtime.ErrBusy})
+		observed, _ := w.engine.Pod(w.Context(), "a.1")
+		w.engine.Kill(observed.Sandboxes[0].ID, 137)
+		w.advance(5 * time.Second)
+		w.wantRunning("a.1/POD", "a.1/c")
+		if got := w.shows("a.1").Status; got.Phase != v1.PodRunning || !got.ContainerStatuses[0].Ready {
+			w.Errorf("shown as %v", got)
+		}
+		w.engine.Kill(w.container("a.1", "c").ID, 1)
+		w.advance(25 * time.Second)
+		w.wantRunning("a.1/POD", "a.1/c")
+		w.apply()
+		w.advance(time.Minute)
+		w.wantRunning()
+		w.engine.ClearFaults()
+		w.advance(5 * time.Second)
+		w.wantNothingLeft()
+		for _, e := range w.agent.Events().List(events.Filter{}) {
+			if e.Type == v1.EventTypeWarning && e.Reason != "BackOff" {
+				w.Errorf("told: %s %s", e.Reason, e.Message)
+			}
+		}
+	})
+}

@@ -47,6 +47,20 @@ func (m *mailbox) take() (*order, []chan<- struct{}) {
 	return o, acks
 }
 
+// hush silences the bell for who is about to look: what rang before is seen by
+// that look. Whoever waits for an answer, or has left an order, goes on ringing.
+func (m *mailbox) hush() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.order != nil || len(m.acks) > 0 {
+		return
+	}
+	select {
+	case <-m.bell:
+	default:
+	}
+}
+
 // awaited reports whether somebody waits for the worker to look again: a newer
 // order, which may end what is being done, or a client who asked how it stands.
 func (m *mailbox) awaited() bool {

@@ -42,7 +42,7 @@ func (w *worker) terminate(ctx context.Context) result {
 		return w.reclaim(ctx)
 	}
 	acted, err := w.carryOut(ctx, decision.Steps)
-	return result{acted: acted, err: err, wake: decision.Wake}
+	return result{acted: acted, err: err, wake: w.soonest(decision.Wake)}
 }
 
 // reportStopped tells the loop what is in nobody's way any more.
@@ -121,7 +121,7 @@ func (w *worker) rest(ctx context.Context) result {
 		return result{wake: -1}
 	}
 	acted, err := w.carryOut(ctx, decision.Steps)
-	return result{acted: acted, err: err, wake: decision.Wake}
+	return result{acted: acted, err: err, wake: w.soonest(decision.Wake)}
 }
 
 // signal sends a stop signal and notes when, from which the grace counts.

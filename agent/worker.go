@@ -217,6 +217,7 @@ func (w *worker) round(ctx context.Context) result {
 
 // observe looks at the pod on the engine and keeps the books of what ended.
 func (w *worker) observe(ctx context.Context) error {
+	w.mail.hush()
 	observed, err := w.agent.deps.Runtime.Pod(ctx, w.uid)
 	if err != nil {
 		return fmt.Errorf("observe pod: %w", err)

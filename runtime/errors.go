@@ -14,6 +14,8 @@ var (
 	// ErrUnavailable: the engine did not answer (no socket, refused, timed out,
 	// shutting down). Nothing is known about the call's effect.
 	ErrUnavailable = errors.New("engine unavailable")
+	// ErrBusy: the engine has more urgent work, and nothing was done.
+	ErrBusy = errors.New("engine busy")
 	// ErrPortInUse: a host port could not be bound.
 	ErrPortInUse = errors.New("host port in use")
 	// ErrCannotRun: the engine could not run the container's process (no such

@@ -9,7 +9,7 @@ import "github.com/podstead/podstead/runtime"
 //	sandbox: start it, and create beside it what starts first
 //	start: one container after the other, in the pod's order
 //	ahead: create what runs after the init containers, while those run
-//	tidy: remove what is dead and of no more use
+//	tidy: when nothing else is left to do, remove what is dead and of no more use
 func (p *planner) build() {
 	renewing := p.renew()
 	p.step(append(p.room(), p.createSandbox()...)...)
@@ -27,7 +27,9 @@ func (p *planner) build() {
 	}
 	p.tell(first, behind)
 	p.ready = len(p.steps) == 0 && !renewing && p.settled(append(first, behind...))
-	p.step(deadInstances(p.Pod, p.Observed)...)
+	if len(p.steps) == 0 {
+		p.step(deadInstances(p.Pod, p.Observed)...)
+	}
 }
 
 // turns are the containers that may start now, and those behind them. One init

@@ -177,13 +177,17 @@ func TestSyncKeepsContainersRunning(t *testing.T) {
 			steps:    []string{"create-container web1: ContainerExited", "start-container web: ContainerExited"},
 		},
 		{
-			name:     "the dead instances before the newest go, behind the restart",
+			name:     "what is dead is left alone while something is to be started",
 			pod:      one,
 			observed: shows(box(0, isRunning), ended("web", 0, 0, 1, 0, time.Second), ended("web", 1, 0, 1, time.Second, 2*time.Second)),
-			steps: []string{
-				"create-container web2: ContainerExited", "start-container web: ContainerExited",
-				"remove web0: DeadInstance",
-			},
+			steps:    []string{"create-container web2: ContainerExited", "start-container web: ContainerExited"},
+		},
+		{
+			name: "the dead instances before the newest go when all else is done",
+			pod:  one,
+			observed: shows(box(0, isRunning), ended("web", 0, 0, 1, 0, time.Second), ended("web", 1, 0, 1, time.Second, 2*time.Second),
+				instance("web", 2, 0, isRunning)),
+			steps: []string{"remove web0: DeadInstance"},
 		},
 		{
 			name:     "init containers do not run again at a restart (B104)",

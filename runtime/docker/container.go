@@ -53,7 +53,8 @@ func (m *Manager) Signal(ctx context.Context, id, signal string) error {
 }
 
 // Remove takes a container or sandbox away, running or not, with the anonymous
-// volumes its image asked for. One that is gone or going is a success.
+// volumes its image asked for. One that is gone or going is a success. Errors:
+// runtime.ErrBusy while all the engine's slots are needed for other work.
 func (m *Manager) Remove(ctx context.Context, id string) error {
 	err := m.engine.removeContainer(ctx, id)
 	if err == nil || errors.Is(err, errRemoving) || errors.Is(err, runtime.ErrNotFound) {

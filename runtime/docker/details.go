@@ -12,10 +12,11 @@ import (
 // because one of its containers ended costs one inspection, not one for each
 // container it has.
 type details struct {
-	mu    sync.Mutex
-	live  bool   // the event stream is up
-	event uint64 // counts what may have made an inspection stale
-	kept  map[string]detail
+	mu     sync.Mutex
+	live   bool // the event stream is up
+	marks  uint64
+	asking map[string]uint64 // the newest inspection under way, by container, unless an event made it stale
+	kept   map[string]detail
 }
 
 // detail is what an inspection told, of a sandbox or of a container.
@@ -25,13 +26,12 @@ type detail struct {
 	container runtime.Container
 }
 
-// watched says whether the event stream is up from now on; what was kept is
-// forgotten either way.
+// watched says whether the event stream is up from now on; what was kept, or is
+// being asked for, is forgotten either way.
 func (d *details) watched(live bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.live, d.kept = live, map[string]detail{}
-	d.event++
+	d.live, d.asking, d.kept = live, map[string]uint64{}, map[string]detail{}
 }
 
 // forget drops a container of which an event has come.
@@ -39,7 +39,7 @@ func (d *details) forget(id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.kept, id)
-	d.event++
+	delete(d.asking, id)
 }
 
 // get returns what is kept of a container that a list shows in the given state,
@@ -47,18 +47,27 @@ func (d *details) forget(id string) {
 func (d *details) get(id string, state runtime.State) (found detail, ok bool, mark uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	found, ok = d.kept[id]
-	return found, ok && found.state == state, d.event
+	if found, ok = d.kept[id]; ok && found.state == state {
+		return found, true, 0
+	}
+	if d.live {
+		d.marks++
+		d.asking[id] = d.marks
+	}
+	return detail{}, false, d.marks
 }
 
-// put keeps an inspection that began at the mark, unless an event has come
-// since. A created container is not kept: a start that fails changes it without
-// an event.
+// put keeps an inspection that began at the mark, unless an event of the container
+// has come since. A created container is not kept: a start that fails changes it
+// without an event.
 func (d *details) put(id string, what detail, mark uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	steady := what.state == runtime.StateRunning || what.state == runtime.StateExited
-	if d.live && steady && d.event == mark {
+	if newest, asked := d.asking[id]; !asked || newest != mark {
+		return
+	}
+	delete(d.asking, id)
+	if what.state == runtime.StateRunning || what.state == runtime.StateExited {
 		d.kept[id] = what
 	}
 }

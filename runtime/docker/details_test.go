@@ -25,6 +25,11 @@ func TestDetailsAreKeptWhileNothingCanHaveChanged(t *testing.T) {
 		{name: "an event of it", what: running, state: runtime.StateRunning, after: func(d *details) { d.forget("c1") }},
 		{name: "an event of another", what: running, state: runtime.StateRunning, after: func(d *details) { d.forget("c2") }, want: true},
 		{name: "an event during the inspection", what: running, state: runtime.StateRunning, during: func(d *details) { d.forget("c1") }},
+		{name: "an event of another during the inspection", what: running, state: runtime.StateRunning, during: func(d *details) { d.forget("c2") }, want: true},
+		{name: "the event stream broke during the inspection", what: running, state: runtime.StateRunning, during: func(d *details) {
+			d.watched(false)
+			d.watched(true)
+		}},
 		{name: "the event stream broke", what: running, state: runtime.StateRunning, after: func(d *details) { d.watched(false) }},
 		{name: "the event stream broke and is back", what: running, state: runtime.StateRunning, after: func(d *details) {
 			d.watched(false)

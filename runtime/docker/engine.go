@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -18,6 +19,8 @@ import (
 	"github.com/docker/docker/api/types/system"
 	"github.com/docker/docker/client"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"github.com/podstead/podstead/runtime"
 )
 
 // The engine's calls that podstead uses, by noun.
@@ -163,7 +166,11 @@ type call struct {
 func ask[T any](ctx context.Context, e *engine, c call, do func(context.Context, api) (T, error)) (T, error) {
 	var none T
 	if c.slot {
-		if err := e.slots.take(ctx, c.rank); err != nil {
+		err := e.slots.take(ctx, c.rank)
+		switch {
+		case errors.Is(err, runtime.ErrBusy):
+			return none, err // of our own making
+		case err != nil:
 			return none, e.classify(ctx, c, err)
 		}
 		defer e.slots.give()

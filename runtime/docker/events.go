@@ -17,7 +17,7 @@ import (
 // together.
 const (
 	firstDelay = 100 * time.Millisecond
-	lastDelay  = time.Second
+	lastDelay  = 250 * time.Millisecond
 )
 
 // overlap is how far back a new stream begins: the engine answers before it

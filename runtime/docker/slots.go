@@ -3,6 +3,9 @@ package docker
 import (
 	"context"
 	"sync"
+	"time"
+
+	"github.com/podstead/podstead/runtime"
 )
 
 // rank orders those who wait for a slot: what brings a pod to its end comes
@@ -20,6 +23,10 @@ const (
 	ranks
 )
 
+// tidyPatience is how long the removal of what is dead waits for a slot. Who
+// wants it may have something to do by then that cannot wait.
+const tidyPatience = time.Second
+
 // slots bounds how many short engine calls are under way. Within a rank the
 // first to come is the first to go.
 type slots struct {
@@ -30,7 +37,8 @@ type slots struct {
 
 func newSlots(n int) *slots { return &slots{free: n} }
 
-// take waits for a slot. The error is ctx's; no slot is held then.
+// take waits for a slot. The error is ctx's, or runtime.ErrBusy for who tidies and
+// has waited long enough; no slot is held then.
 func (s *slots) take(ctx context.Context, r rank) error {
 	s.mu.Lock()
 	if s.free > 0 {
@@ -41,9 +49,18 @@ func (s *slots) take(ctx context.Context, r rank) error {
 	turn := make(chan struct{})
 	s.waiting[r] = append(s.waiting[r], turn)
 	s.mu.Unlock()
+	var patience <-chan time.Time
+	if r == rankTidy {
+		timer := time.NewTimer(tidyPatience)
+		defer timer.Stop()
+		patience = timer.C
+	}
 	select {
 	case <-turn:
 		return nil
+	case <-patience:
+		s.leave(r, turn)
+		return runtime.ErrBusy
 	case <-ctx.Done():
 		s.leave(r, turn)
 		return ctx.Err()

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
+
+	"github.com/podstead/podstead/runtime"
 )
 
 func TestSlotsGoByRankThenByArrival(t *testing.T) {
@@ -36,6 +39,23 @@ func TestSlotsGoByRankThenByArrival(t *testing.T) {
 		}
 		if want := []string{"look", "start", "create", "sandbox 1", "sandbox 2"}; !slices.Equal(order, want) {
 			t.Errorf("order %v, want %v", order, want)
+		}
+	})
+}
+
+func TestWhoTidiesGivesUpWhileOthersWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSlots(1)
+		if err := s.take(t.Context(), rankStart); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if err := s.take(t.Context(), rankTidy); !errors.Is(err, runtime.ErrBusy) || time.Since(began) != tidyPatience {
+			t.Errorf("%v after %s", err, time.Since(began))
+		}
+		s.give()
+		if err := s.take(t.Context(), rankTidy); err != nil {
+			t.Errorf("an idle engine: %v", err)
 		}
 	})
 }
