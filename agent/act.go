@@ -60,6 +60,7 @@ func (w *worker) carryOut(ctx context.Context, steps [][]plan.Action) (acted boo
 			return false, err
 		}
 	}
+	w.noteAct(steps[0])
 	if err := w.saveBefore(steps[0]); err != nil {
 		return false, err
 	}
@@ -75,6 +76,7 @@ func (w *worker) carryOut(ctx context.Context, steps [][]plan.Action) (acted boo
 		if p.fatal != nil || w.mail.awaited() {
 			break
 		}
+		w.noteAct(step)
 		if err := w.saveBefore(step); err != nil {
 			return p.acted, err
 		}

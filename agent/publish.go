@@ -18,10 +18,13 @@ func (w *worker) publish() {
 	w.status = status.Generate(status.Input{
 		Pod: w.record.Pod, Observed: w.observed, History: w.record.History, Waiting: w.waiting,
 		Finished: w.record.Finished, Started: w.record.Started, HostIPs: w.agent.cfg.HostIPs,
-		Previous: w.status, Now: w.now().Wall, Terminating: w.phase >= Terminating,
+		Previous: w.status, Now: w.now().Wall, Terminating: w.phase >= Terminating, Drained: w.order.drained,
 	})
 	pod := w.record.pod()
 	out := shown(pod, w.status)
+	if w.record.Act != nil {
+		metav1.SetMetaDataAnnotation(&out.ObjectMeta, manifests.AnnotationLastAct, w.record.Act.String())
+	}
 	if stopping := w.record.Stopping; stopping != nil {
 		// As the API server does: the moment by which the pod is to be gone.
 		seconds := int64(stopping.Grace / time.Second)

@@ -35,6 +35,7 @@ type Record struct {
 	History  plan.History   `json:"history"`
 	Stopping *Stopping      `json:"stopping,omitempty"`
 	Finished *plan.Finished `json:"finished,omitempty"`
+	Act      *Act           `json:"act,omitempty"`
 	// View names what the pod sees of objects, which objects.json beside it holds.
 	View viewMark `json:"view,omitzero"`
 }

@@ -26,6 +26,8 @@ const (
 	AnnotationSource   = "podstead/source"
 	AnnotationManifest = "podstead/manifest"
 	AnnotationRevision = "podstead/revision"
+	// AnnotationLastAct is a time in RFC 3339 and what was done then, and why.
+	AnnotationLastAct = "podstead/last-act"
 )
 
 // Annotations that ask podstead for something.
@@ -93,7 +95,7 @@ func (c *supportCheck) checkObjectAnnotations(annotations *node) {
 // isShown reports an annotation that the node puts on what it shows.
 func isShown(key string) bool {
 	switch key {
-	case annotationHash, annotationSource, annotationSeen, AnnotationSource, AnnotationManifest, AnnotationRevision:
+	case annotationHash, annotationSource, annotationSeen, AnnotationSource, AnnotationManifest, AnnotationRevision, AnnotationLastAct:
 		return true
 	}
 	return false
