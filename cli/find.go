@@ -47,6 +47,23 @@ func selectPods(pods []v1.Pod, namespace string, names []string) ([]v1.Pod, erro
 	return found, nil
 }
 
+// serving is of several versions of a pod the one that is ready, else one that
+// runs, else the first that is not to go.
+func serving(pods []v1.Pod) *v1.Pod {
+	for _, good := range []func(*v1.Pod) bool{
+		Ready,
+		func(p *v1.Pod) bool { return p.Status.Phase == v1.PodRunning },
+		func(p *v1.Pod) bool { return p.DeletionTimestamp == nil },
+	} {
+		for i := range pods {
+			if good(&pods[i]) {
+				return &pods[i]
+			}
+		}
+	}
+	return &pods[0]
+}
+
 // notFound says what there is instead.
 func notFound(pods []v1.Pod, namespace, name string) error {
 	where := "in any namespace"

@@ -74,7 +74,7 @@ func (c *getPodsCmd) Run(ctx context.Context, t Terminal) error {
 	}
 	pods = slices.DeleteFunc(pods, func(p v1.Pod) bool { return !choice.selects(&p) })
 	if s.single && !c.Output.table() && c.Output != "name" {
-		pods = []v1.Pod{serving(pods)}
+		pods = []v1.Pod{*serving(pods)}
 	}
 	if len(pods) == 0 && c.Output.table() {
 		c.sayNothing(t, all)
@@ -84,22 +84,6 @@ func (c *getPodsCmd) Run(ctx context.Context, t Terminal) error {
 		return err
 	}
 	return p.all(pods, time.Now())
-}
-
-// serving is of several versions of a pod the one that is ready, else the first
-// that is not to go.
-func serving(pods []v1.Pod) v1.Pod {
-	for i := range pods {
-		if Ready(&pods[i]) {
-			return pods[i]
-		}
-	}
-	for i := range pods {
-		if pods[i].DeletionTimestamp == nil {
-			return pods[i]
-		}
-	}
-	return pods[0]
 }
 
 // selects is selectPods for one pod of a watch, which may come later.

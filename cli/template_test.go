@@ -15,7 +15,7 @@ import (
 )
 
 func TestTemplatesPrintAsKubectlsDo(t *testing.T) {
-	file := func(text string) string { return writeFile(t, text) }
+	file := func(text string) string { return templateFile(t, text) }
 	cases := []struct {
 		name, form string
 		single     bool
@@ -277,7 +277,7 @@ func TestTemplatesDoNotReachTheTerminalEither(t *testing.T) {
 	}
 }
 
-func writeFile(t *testing.T, text string) string {
+func templateFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "template")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
