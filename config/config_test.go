@@ -18,15 +18,19 @@ import (
 // parseRun parses the arguments of `podstead run` as main does.
 func parseRun(t *testing.T, args ...string) Flags {
 	t.Helper()
-	var flags Flags
-	parser, err := kong.New(&flags, kong.Exit(func(int) { t.Fatal("kong exits") }))
+	var command struct {
+		Flags
+		Output string `name:"output" short:"o"`
+	}
+	parser, err := kong.New(&command, kong.Exit(func(int) { t.Fatal("kong exits") }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := parser.Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	return flags
+	command.Flags.Output = command.Output
+	return command.Flags
 }
 
 const header = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
@@ -72,15 +76,24 @@ func TestEveryFlagAndFieldArrives(t *testing.T) {
 		"--container-log-max-files=3", "--once", "--runonce-timeout=9s",
 		"--manifest-url=https://u/p", "--manifest-url-header=A: x,B:y", "--manifest-url-header", "A:z", "--http-check-frequency=5s",
 		"--git-url=https://me@h/r", "--git-ref=v1", "--git-path=a", "--git-path=b", "--git-poll-interval=7s", "--git-username=me", "--git-password-file=/pw",
-		"--git-ca-file=/ca", "-o", "json", "--log-level=debug", "--log-format=json"), Etc: t.TempDir()}.Load()
+		"--git-ca-file=/ca", "-o", "json", "--v=2", "--log-level=debug", "--log-format=json",
+		"--pods-per-core=3", "--kube-reserved=cpu=200m,memory=1Gi,pid=100", "--system-reserved=cpu=1", "--registry-qps=2", "--registry-burst=4",
+		"--streaming-connection-idle-timeout=6m", "--cgroup-driver=systemd"), Etc: t.TempDir()}.Load()
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
-	want := "{RootDir:" + root + " Socket:" + root + "/run/podstead.sock Hostname:edge NodeLabels:map[tier: zone:a] DockerEndpoint:unix:///run/d.sock " +
-		"File: Manifests:[/m/a /m/b.yaml] HTTP:{URL:https://u/p Headers:map[A:[[hidden] [hidden]] B:[[hidden]]] BasicAuth:<nil> BearerTokenFile: CAFile: ClientCertFile: ClientKeyFile: " +
+	want := "{RootDir:" + root + " Socket:" + root + "/run/podstead.sock Hostname:edge NodeLabels:map[tier: zone:a] DockerEndpoint:unix:///run/d.sock CgroupDriver:systemd " +
+		"File: PodLogsDir:" + root + "/log/pods Manifests:[/m/a /m/b.yaml] HTTP:{URL:https://u/p Headers:map[A:[[hidden] [hidden]] B:[[hidden]]] BasicAuth:<nil> BearerTokenFile: CAFile: ClientCertFile: ClientKeyFile: " +
 		"Proxy: Timeout:0 IdleTimeout:0 MaxBodySize:0} Git:{URL:https://me@h/r Ref:v1 Paths:[a b] Include:[] Exclude:[] Username:me PasswordFile:/pw SSHKeyFile: SSHKeyPassphraseFile: " +
-		"KnownHostsFile: CAFile:/ca Timeout:0 MaxPackSize:0} GitPollInterval:7s Listed:[] Webhook:<nil> FileCheckFrequency:3s HTTPCheckFrequency:5s SyncFrequency:4m0s MaxPods:7 SerializeImagePulls:false LogMaxSize:1048576 LogMaxFiles:3 " +
-		"PodCIDR:10.9.0.0/24 Once:true OnceTimeout:9s OnceOutput:json LogLevel:DEBUG LogFormat:json}"
+		"KnownHostsFile: CAFile:/ca Timeout:0 MaxPackSize:0} GitPollInterval:7s Listed:[] Webhook:<nil> FileCheckFrequency:3s HTTPCheckFrequency:5s SyncFrequency:4m0s StreamIdleTimeout:6m0s MaxRestartPeriod:5m0s " +
+		"MaxPods:7 PodsPerCore:3 KubeReserved:cpu=200m,memory=1Gi SystemReserved:cpu=1 PodCIDR:10.9.0.0/24 SerializeImagePulls:false MaxParallelImagePulls:0 RegistryQPS:2 RegistryBurst:4 LogMaxSize:1048576 LogMaxFiles:3 " +
+		"Once:true OnceTimeout:9s OnceOutput:json LogLevel:DEBUG LogFormat:json Origins:map[]}"
+	for key, origin := range got.Origins {
+		if origin.From != FromFlag || origin.Place != "--"+key {
+			t.Errorf("origin of %s: %+v", key, origin)
+		}
+	}
+	got.Origins = nil
 	if text := fmt.Sprintf("%+v", got); text != want {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
@@ -94,13 +107,18 @@ func TestEveryFlagAndFieldArrives(t *testing.T) {
 	}
 
 	file := write(t, t.TempDir(), "k.yaml", header+
-		"staticPodPath: /k/manifests\nstaticPodURL: http://k/p\nstaticPodURLHeader: {H: [v, w]}\nhttpCheckFrequency: 3m\nfileCheckFrequency: 1m\nsyncFrequency: 2m\nserializeImagePulls: false\ncontainerLogMaxSize: 2Mi\ncontainerLogMaxFiles: 9\n")
+		"staticPodPath: /k/manifests\nstaticPodURL: http://k/p\nstaticPodURLHeader: {H: [v, w]}\nhttpCheckFrequency: 3m\nfileCheckFrequency: 1m\nsyncFrequency: 2m\nserializeImagePulls: false\ncontainerLogMaxSize: 2Mi\ncontainerLogMaxFiles: 9\n"+
+		"podsPerCore: 2\nkubeReserved: {cpu: 100m, memory: 1Mi}\nsystemReserved: {memory: 2Mi}\npodCIDR: fd00::/64,10.8.0.0/24\nmaxParallelImagePulls: 3\nregistryPullQPS: 4\nregistryBurst: 6\n"+
+		"podLogsDir: /l\nstreamingConnectionIdleTimeout: 7m\ncrashLoopBackOff: {maxContainerRestartPeriod: 30s}\ncgroupDriver: cgroupfs\nlogging: {format: json, verbosity: 5}\nrunOnce: true\n")
 	got, warnings, err = Loader{Flags: parseRun(t, "--config", file), Etc: t.TempDir()}.Load()
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
 	if got.Manifests[0] != "/k/manifests" || got.FileCheckFrequency != time.Minute || got.SyncFrequency != 2*time.Minute ||
-		got.SerializeImagePulls || got.LogMaxSize != 2<<20 || got.LogMaxFiles != 9 || got.LogLevel != slog.LevelInfo ||
+		got.SerializeImagePulls || got.LogMaxSize != 2<<20 || got.LogMaxFiles != 9 || got.LogLevel != slog.LevelDebug || got.LogFormat != "json" ||
+		got.PodsPerCore != 2 || got.KubeReserved != (Resources{100, 1 << 20}) || got.SystemReserved != (Resources{0, 2 << 20}) || got.PodCIDR.String() != "10.8.0.0/24" ||
+		got.MaxParallelImagePulls != 3 || got.RegistryQPS != 4 || got.RegistryBurst != 6 || got.PodLogsDir != "/l" || got.StreamIdleTimeout != 7*time.Minute ||
+		got.MaxRestartPeriod != 30*time.Second || got.CgroupDriver != "cgroupfs" || !got.Once ||
 		got.HTTP.URL != "http://k/p" || len(got.HTTP.Headers["H"]) != 2 || got.HTTPCheckFrequency != 3*time.Minute {
 		t.Errorf("from the file: %+v", got)
 	}
@@ -152,6 +170,7 @@ func TestWhereManifestsComeFrom(t *testing.T) {
 
 func TestEveryFaultIsTold(t *testing.T) {
 	file := write(t, t.TempDir(), "k.yaml", header+"maxPod: 3\nmaxPods: many\nsyncFrequency: 5 minutes\nMaxPods: 3\ncontainerLogMaxSize: big\n")
+	t.Setenv("PODSTEAD_PODS_PER_CORE", "few")
 	_, _, err := Loader{Flags: parseRun(t, "--config", file, "--max-pods=many", "--sync-frequency=soon", "--serialize-image-pulls=maybe",
 		"--container-log-max-size=huge", "--container-log-max-files=1", "--node-labels=a", "--pod-cidr=10.0.0.1/8", "--docker-endpoint=npipe:x",
 		"--runonce-timeout=-1s", "--log-level=loud",
@@ -162,12 +181,12 @@ func TestEveryFaultIsTold(t *testing.T) {
 	}
 	for _, part := range []string{
 		"k.yaml:3:1: maxPod: unknown field", "k.yaml:4:1: maxPods: ", "k.yaml:5:1: syncFrequency: ", "k.yaml:6:1: MaxPods: unknown field; did you mean maxPods?",
-		`--max-pods: "many" is not a whole number`, "$PODSTEAD_MAX_PODS", "--sync-frequency: ", "--serialize-image-pulls: ", "--container-log-max-size: ",
-		"--container-log-max-files (containerLogMaxFiles): must be at least 2, is 1", `--node-labels: "a" is not of the form`, "--pod-cidr: must be",
-		"--docker-endpoint: must be", "--runonce-timeout: must be above 0", `--log-level: "loud"`, "--log-format: must be", "--root-dir: must be",
+		`--max-pods (maxPods): "many" is not a whole number`, `--pods-per-core (from $PODSTEAD_PODS_PER_CORE): "few" is not`, "--sync-frequency (syncFrequency): ", "--serialize-image-pulls (serializeImagePulls): ", "--container-log-max-size (containerLogMaxSize): ",
+		"--container-log-max-files (containerLogMaxFiles): must be at least 2, is 1", `--node-labels: "a" is not of the form`, "--pod-cidr (podCIDR): must be",
+		"--docker-endpoint: must be", "--runonce-timeout: must be above 0", `--log-level (logging.verbosity): "loud"`, "--log-format (logging.format): must be", "--root-dir: must be",
 		"/a is named twice", "--output: ",
 		"--http-check-frequency (httpCheckFrequency): must be above 0", "--git-poll-interval: ", "--manifest-url (staticPodURL): must be like https://",
-		"--manifest-url-header: number 1 is not of the form NAME:VALUE", "--git-url: must be like",
+		"--manifest-url-header (staticPodURLHeader): number 1 is not of the form NAME:VALUE", "--git-url: must be like",
 	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("not told: %s", part)
@@ -206,30 +225,28 @@ func TestFilesOfOtherKindsAreRefused(t *testing.T) {
 }
 
 func TestFieldsWithoutEffectAreWarnedOf(t *testing.T) {
-	text := "---\n" + header + "cgroupDriver: systemd\nport: 0\nnodeLeaseDurationSeconds: 40\nenableServer: false\nlogging: {}\nclusterDNS: null\nconfigTrialDuration: 10m\nmaxPods: 5\n"
+	text := "---\n" + header + "hairpinMode: none\nport: 0\nnodeLeaseDurationSeconds: 40\nenableServer: false\nlogging: {flushFrequency: 5s, verbosity: 2}\nclusterDNS: null\nconfigTrialDuration: 10m\nmaxPods: 5\n" +
+		"authentication:\n  webhook: {enabled: true, cacheTTL: 2m}\n  x509: {}\nmemorySwap: {}\n"
 	got, err := decodeConfig("k.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
-		"k.yaml:4:1: cgroupDriver has no effect in podstead",
+		"k.yaml:12:1: authentication has no effect in podstead: " + string(ofAPIServer),
 		"k.yaml:10:1: configTrialDuration is of another Kubernetes release and has no effect in podstead",
-		"k.yaml:7:1: enableServer has no effect in podstead",
-		"k.yaml:6:1: nodeLeaseDurationSeconds has no effect in podstead",
+		"k.yaml:7:1: enableServer has no effect in podstead: " + string(ofServer),
+		"k.yaml:4:1: hairpinMode has no effect in podstead: " + string(ofEngine),
+		"k.yaml:8:11: logging.flushFrequency has no effect in podstead: " + string(ofProcess),
+		"k.yaml:6:1: nodeLeaseDurationSeconds has no effect in podstead: " + string(ofAPIServer),
 	}
 	if !reflect.DeepEqual(got.warnings, want) {
 		t.Errorf("got  %q\nwant %q", got.warnings, want)
 	}
 }
 
-func TestHonouredFieldsExist(t *testing.T) {
+func TestFormerFieldsAreNoneOfThisRelease(t *testing.T) {
 	var k kubelet.KubeletConfiguration
 	fields := fieldsOf(reflect.ValueOf(&k).Elem())
-	for _, name := range honoured() {
-		if _, ok := fields[name]; !ok {
-			t.Errorf("KubeletConfiguration has no %s", name)
-		}
-	}
 	for _, name := range formerFields() {
 		if _, ok := fields[name]; ok {
 			t.Errorf("%s is a field of this release", name)

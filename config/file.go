@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"reflect"
-	"slices"
 	"strings"
 
 	yamlnode "go.yaml.in/yaml/v4"
@@ -20,76 +18,14 @@ import (
 // MaxFile bounds what is read of a configuration file, in bytes.
 const MaxFile = 1 << 20
 
-// honoured are the fields of a KubeletConfiguration that podstead acts on.
-func honoured() []string {
-	return []string{
-		"apiVersion", "kind", "staticPodPath", "staticPodURL", "staticPodURLHeader",
-		"fileCheckFrequency", "httpCheckFrequency", "syncFrequency",
-		"maxPods", "serializeImagePulls", "containerLogMaxSize", "containerLogMaxFiles",
-	}
-}
-
-// formerFields are fields that v1beta1 had in other releases (1.10 to 1.37)
-// than the one whose type is built in.
-func formerFields() []string { return []string{"configTrialDuration", "logFormat", "loggingConfig"} }
-
 // fileConfig is a configuration file that has been read.
 type fileConfig struct {
 	kubelet  kubelet.KubeletConfiguration
 	document Document
 	written  decoder  // where the document's fields stand
+	set      []string // fields that the KubeletConfiguration sets, as paths
+	places   map[string]string
 	warnings []string // set fields without an effect
-}
-
-// apply lays the file over c. What it does not set, or sets to zero, stays.
-func (f fileConfig) apply(c *Config) error {
-	var bad faults
-	k := f.kubelet
-	if k.StaticPodPath != "" {
-		c.Manifests = []string{k.StaticPodPath}
-	}
-	f.applySources(c)
-	if d := k.FileCheckFrequency.Duration; d != 0 {
-		c.FileCheckFrequency = d
-	}
-	if d := k.SyncFrequency.Duration; d != 0 {
-		c.SyncFrequency = d
-	}
-	if k.MaxPods != 0 {
-		c.MaxPods = int(k.MaxPods)
-	}
-	if k.SerializeImagePulls != nil {
-		c.SerializeImagePulls = *k.SerializeImagePulls
-	}
-	if k.ContainerLogMaxFiles != nil && *k.ContainerLogMaxFiles != 0 {
-		c.LogMaxFiles = int(*k.ContainerLogMaxFiles)
-	}
-	if k.ContainerLogMaxSize != "" {
-		size, err := parseSize(k.ContainerLogMaxSize)
-		bad.check(err == nil, "containerLogMaxSize", "%v", err)
-		if err == nil {
-			c.LogMaxSize = size
-		}
-	}
-	return bad.err()
-}
-
-// applySources lays over c what the file says of URLs, and its own sources.
-func (f fileConfig) applySources(c *Config) {
-	k := f.kubelet
-	if d := k.HTTPCheckFrequency.Duration; d != 0 {
-		c.HTTPCheckFrequency = d
-	}
-	c.HTTP.URL = k.StaticPodURL
-	for name, values := range k.StaticPodURLHeader {
-		if c.HTTP.Headers == nil {
-			c.HTTP.Headers = Headers{}
-		}
-		for _, value := range values {
-			c.HTTP.Headers[name] = append(c.HTTP.Headers[name], Secret(value))
-		}
-	}
-	c.Listed, c.Webhook = f.document.Sources, f.document.Webhook
 }
 
 // readConfigFile reads a file, which may be a pipe.
@@ -112,8 +48,8 @@ func readConfigFile(path string) ([]byte, error) {
 // decodeConfig reads the documents of a file strictly: a KubeletConfiguration, a
 // Configuration, or both in any order. The error holds every fault, with line
 // and column.
-func decodeConfig(path string, data []byte) (fileConfig, error) {
-	out := fileConfig{written: decoder{file: path}}
+func decodeConfig(path string, data []byte) (*fileConfig, error) {
+	out := &fileConfig{written: decoder{file: path}}
 	var bad []error
 	seen := map[string]int{}
 	for _, doc := range splitDocuments(data) {
@@ -156,7 +92,7 @@ func (f *fileConfig) decode(path, kind string, text []byte, root *yamlnode.Node)
 	if err := json.Unmarshal(raw, &values); err != nil {
 		return fmt.Errorf("%s: not an object with fields", path)
 	}
-	return f.decodeFields(path, values, keyPlaces(root))
+	return f.decodeFields(path, values, root)
 }
 
 // kindOf is the kind of a document that can be read.
@@ -201,31 +137,6 @@ func splitDocuments(data []byte) []part {
 	return append(docs, doc)
 }
 
-// decodeFields decodes each field by itself, so that every fault is found, and
-// notes those that have no effect.
-func (f *fileConfig) decodeFields(path string, values map[string]json.RawMessage, places map[string]string) error {
-	var bad []error
-	fields := fieldsOf(reflect.ValueOf(&f.kubelet).Elem())
-	effective := honoured()
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		place := path + places[key]
-		field, known := fields[key]
-		switch {
-		case slices.Contains(formerFields(), key):
-			f.warnings = append(f.warnings, fmt.Sprintf("%s: %s is of another Kubernetes release and has no effect in podstead", place, key))
-		case !known:
-			bad = append(bad, fmt.Errorf("%s: %s: unknown field%s", place, key, nearest(key, fields)))
-		default:
-			if err := yaml.UnmarshalStrict(values[key], field.Addr().Interface()); err != nil {
-				bad = append(bad, fmt.Errorf("%s: %s: %s", place, key, plainly(err)))
-			} else if !slices.Contains(effective, key) && !field.IsZero() {
-				f.warnings = append(f.warnings, fmt.Sprintf("%s: %s has no effect in podstead", place, key))
-			}
-		}
-	}
-	return errors.Join(bad...)
-}
-
 // fieldsOf maps JSON names to the fields of a struct, those of embedded structs included.
 func fieldsOf(v reflect.Value) map[string]reflect.Value {
 	fields := map[string]reflect.Value{}
@@ -260,13 +171,4 @@ func plainly(err error) string {
 		text = strings.TrimPrefix(text, prefix)
 	}
 	return text
-}
-
-// keyPlaces gives :line:column of each top-level key.
-func keyPlaces(root *yamlnode.Node) map[string]string {
-	places := map[string]string{}
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		places[root.Content[i].Value] = fmt.Sprintf(":%d:%d", root.Content[i].Line, root.Content[i].Column)
-	}
-	return places
 }

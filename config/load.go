@@ -16,23 +16,38 @@ type Loader struct {
 	// Read gives the content of the file; nil reads it from the disk.
 	Read func(path string) ([]byte, error)
 	// Try finds what is wrong with sources that are well written; nil for nothing.
-	Try func(Config) error
+	Try Try
 }
+
+// Try finds what only a source itself can find wrong with its settings.
+type Try func(Config) error
 
 // Load returns the configuration, with warnings for the log. An error is an *Error
 // that holds every fault of flags and file.
 func (l Loader) Load() (Config, []string, error) {
+	c, file, err := l.load()
+	if err != nil {
+		return Config{}, nil, &Error{Err: err}
+	}
+	return c, file.warnings, nil
+}
+
+// load brings the layers together, each over the one before, and returns what came
+// of it in any case.
+func (l Loader) load() (Config, *fileConfig, error) {
 	c := Defaults()
+	var flags faults
 	// What could be read of a faulty file is applied all the same, so that values
 	// out of range are told together with fields that are not known.
 	file, err := l.file(&c.File)
 	bad := []error{err, file.apply(&c), l.Flags.apply(&c)}
+	file.warnings = append(l.Flags.kubelets(&flags), file.warnings...)
 	if len(c.Sources()) == 0 {
 		c.Manifests = []string{filepath.Join(l.Etc, "manifests")}
 	}
 	c.settlePaths()
 	told := len(file.written.faults)
-	bad = append(bad, c.Validate(), c.checkSources(&file.written))
+	bad = append(bad, flags.err(), c.Validate(), c.checkSources(&file.written))
 	if c.Webhook != nil {
 		c.Webhook.check(file.written.fault)
 	}
@@ -40,21 +55,18 @@ func (l Loader) Load() (Config, []string, error) {
 	if errors.Join(bad...) == nil && l.Try != nil {
 		bad = append(bad, l.Try(c))
 	}
-	if err := errors.Join(bad...); err != nil {
-		return Config{}, nil, &Error{Err: err}
-	}
-	return c, file.warnings, nil
+	return c, file, errors.Join(bad...)
 }
 
 // file reads the named file, or the default one when it exists and no source was
 // given by flag or variable.
-func (l Loader) file(used *string) (fileConfig, error) {
+func (l Loader) file(used *string) (*fileConfig, error) {
 	path := l.Path()
 	if path == "" {
-		return fileConfig{}, nil
+		return &fileConfig{}, nil
 	}
 	if _, err := os.Stat(path); l.Flags.Config == "" && errors.Is(err, fs.ErrNotExist) {
-		return fileConfig{}, nil
+		return &fileConfig{}, nil
 	}
 	*used = path
 	read := l.Read
@@ -63,7 +75,7 @@ func (l Loader) file(used *string) (fileConfig, error) {
 	}
 	data, err := read(path)
 	if err != nil {
-		return fileConfig{}, err
+		return &fileConfig{}, err
 	}
 	return decodeConfig(path, data)
 }
@@ -85,6 +97,9 @@ func (l Loader) Path() string {
 func (c *Config) settlePaths() {
 	c.RootDir = Absolute(c.RootDir)
 	c.Socket = Absolute(SocketPath(c.RootDir, c.Socket))
+	if c.PodLogsDir == "" {
+		c.PodLogsDir = PodLogsDir(c.RootDir)
+	}
 	paths := make([]string, len(c.Manifests))
 	for i, path := range c.Manifests {
 		paths[i] = Absolute(path)

@@ -12,6 +12,8 @@ const (
 	DefaultRunDir  = "/run/podstead"
 	DefaultSocket  = DefaultRunDir + "/podstead.sock"
 	DefaultEtcDir  = "/etc/podstead"
+	// DefaultPodLogsDir is where a kubelet keeps logs, and log shippers look.
+	DefaultPodLogsDir = "/var/log/pods"
 )
 
 // SocketPath is where the agent of a root-dir listens. Agent and clients use the
@@ -24,6 +26,15 @@ func SocketPath(rootDir, socket string) string {
 		return DefaultSocket
 	}
 	return filepath.Join(rootDir, "run", "podstead.sock")
+}
+
+// PodLogsDir is where the agent of a root-dir shows its pods' logs: agents of one
+// machine must not share the place.
+func PodLogsDir(rootDir string) string {
+	if rootDir == "" || filepath.Clean(rootDir) == DefaultRootDir {
+		return DefaultPodLogsDir
+	}
+	return filepath.Join(rootDir, "log", "pods")
 }
 
 // Absolute makes a path absolute; an empty one, and one that cannot be, stay.

@@ -29,23 +29,22 @@ func (c Config) Sources() []Source {
 	return append(all, c.Listed...)
 }
 
-// flagOf names the flag (and the kubelet's field) of a setting of a source that
-// flags made.
-func flagOf(field string) string {
+// keyOf is the setting behind a field of a source that flags made.
+func keyOf(field string) string {
 	return map[string]string{
-		"file.path":                "--pod-manifest-path (staticPodPath)",
-		"http.url":                 "--manifest-url (staticPodURL)",
-		"http.headers":             "--manifest-url-header (staticPodURLHeader)",
-		"git.url":                  "--git-url",
-		"git.ref":                  "--git-ref",
-		"git.paths":                "--git-path",
-		"git.username":             "--git-username",
-		"git.passwordFile":         "--git-password-file",
-		"git.sshKeyFile":           "--git-ssh-key",
-		"git.sshKeyPassphraseFile": "--git-ssh-key-passphrase-file",
-		"git.knownHostsFile":       "--git-known-hosts",
-		"git.caFile":               "--git-ca-file",
-		"interval":                 "--git-poll-interval",
+		"file.path":                "pod-manifest-path",
+		"http.url":                 "manifest-url",
+		"http.headers":             "manifest-url-header",
+		"git.url":                  "git-url",
+		"git.ref":                  "git-ref",
+		"git.paths":                "git-path",
+		"git.username":             "git-username",
+		"git.passwordFile":         "git-password-file",
+		"git.sshKeyFile":           "git-ssh-key",
+		"git.sshKeyPassphraseFile": "git-ssh-key-passphrase-file",
+		"git.knownHostsFile":       "git-known-hosts",
+		"git.caFile":               "git-ca-file",
+		"interval":                 "git-poll-interval",
 	}[field]
 }
 
@@ -60,7 +59,7 @@ func (c Config) checkSources(written *decoder) error {
 	}
 	fromFlags, seen := len(all)-len(c.Listed), map[string]bool{}
 	for i, s := range all {
-		tell := func(field, format string, args ...any) { f.add(cmp.Or(flagOf(field), field), format, args...) }
+		tell := func(field, format string, args ...any) { f.add(c.nameOf(cmp.Or(keyOf(field), field)), format, args...) }
 		if i >= fromFlags {
 			at := fmt.Sprintf("sources[%d]", i-fromFlags)
 			tell = func(field, format string, args ...any) { written.fault(join(at, field), format, args...) }
@@ -79,8 +78,8 @@ func (c Config) checkSources(written *decoder) error {
 func (c Config) checkGitFlags(f *faults) {
 	set := c.Git.Ref != "" || c.Git.Username != "" || c.Git.PasswordFile != "" || c.Git.SSHKeyFile != "" ||
 		c.Git.SSHKeyPassphraseFile != "" || c.Git.KnownHostsFile != "" || c.Git.CAFile != "" || len(c.Git.Paths) > 0
-	f.check(c.Git.URL != "" || !set, "--git-url", "is missing, and other --git flags are given")
-	f.check(c.HTTP.URL != "" || len(c.HTTP.Headers) == 0, "--manifest-url (staticPodURL)", "is missing, and headers for it are given")
+	f.check(c.Git.URL != "" || !set, c.nameOf("git-url"), "is missing, and other --git flags are given")
+	f.check(c.HTTP.URL != "" || len(c.HTTP.Headers) == 0, c.nameOf("manifest-url"), "is missing, and headers for it are given")
 }
 
 // Place says what the source reads, for people: without credentials.

@@ -14,13 +14,16 @@ import (
 
 // commands is the command line.
 type commands struct {
-	Run      runCmd         `cmd:"" help:"Run the pods of the given manifests on this machine's Docker engine, and keep them running."`
-	Get      cli.GetCmd     `cmd:"" help:"Show pods, sources or events of the running agent."`
-	Sync     cli.SyncCmd    `cmd:"" help:"Make sources look at their places now, and say what came of it. Exit: 0 all in force, 1 not, 3 no agent is running."`
-	Logs     cli.LogsCmd    `cmd:"" help:"Print the log of a container."`
-	Status   cli.StatusCmd  `cmd:"" help:"Show on one screen whether all is well. Exit: 0 yes, 1 no, 3 no agent is running."`
-	Validate validateCmd    `cmd:"" help:"Check manifests as the agent would, without an agent or an engine."`
-	Version  cli.VersionCmd `cmd:"" help:"Print the versions of this program and of the running agent."`
+	Run         runCmd             `cmd:"" help:"Run the pods of the given manifests on this machine's Docker engine, and keep them running."`
+	Get         cli.GetCmd         `cmd:"" help:"Show pods, sources or events of the running agent."`
+	Sync        cli.SyncCmd        `cmd:"" help:"Make sources look at their places now, and say what came of it. Exit: 0 all in force, 1 not, 3 no agent is running."`
+	Logs        cli.LogsCmd        `cmd:"" help:"Print the log of a container."`
+	Top         cli.TopCmd         `cmd:"" help:"Show what pods use of CPU and memory."`
+	PortForward cli.PortForwardCmd `cmd:"" help:"Carry connections from local ports to ports of a pod."`
+	Cp          cli.CopyCmd        `cmd:"" help:"Copy files and folders to and from containers."`
+	Status      cli.StatusCmd      `cmd:"" help:"Show on one screen whether all is well. Exit: 0 yes, 1 no, 3 no agent is running."`
+	Validate    validateCmd        `cmd:"" help:"Check manifests as the agent would, without an agent or an engine."`
+	Version     cli.VersionCmd     `cmd:"" help:"Print the versions of this program and of the running agent."`
 }
 
 const description = `podstead runs ordinary Kubernetes Pod manifests on a plain Docker host: no cluster, no API server.
@@ -46,6 +49,9 @@ func execute(ctx context.Context, t cli.Terminal, args []string) int {
 	if err != nil {
 		t.Say("podstead: %v", err)
 		return cli.ExitFailed
+	}
+	if len(args) > 0 && args[0] == "run" { // a kubelet's command line moves over
+		args, all.Run.Kubelet = config.TakeKubeletFlags(args)
 	}
 	command, err := parser.Parse(args)
 	if asked >= 0 { // --help has been answered

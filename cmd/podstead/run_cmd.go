@@ -17,16 +17,16 @@ import (
 // runCmd is `podstead run`.
 type runCmd struct {
 	config.Flags
+	Output string `name:"output" short:"o" placeholder:"json" help:"Report of --runonce as JSON."`
 }
 
 // Help is shown by `podstead run --help`.
 func (runCmd) Help() string {
 	return `Every flag has an environment variable. Precedence: flag, variable, configuration file, default.
-The configuration file holds a kubelet's KubeletConfiguration (staticPodPath, staticPodURL,
-staticPodURLHeader, fileCheckFrequency, httpCheckFrequency, syncFrequency, maxPods,
-serializeImagePulls, containerLogMaxSize and containerLogMaxFiles are honoured, other fields are
-named in the log), a Configuration of podstead/v1alpha1 with any number of named sources and a
-webhook (docs/configuration.md), or both, parted by ---. When the file changes, or at SIGHUP, it
+The configuration file holds a kubelet's KubeletConfiguration, a Configuration of
+podstead/v1alpha1 with any number of named sources and a webhook, or both, parted by ---:
+docs/configuration.md says of every field what it does. Fields and flags of a kubelet that
+have no effect here are named in the log. When the file changes, or at SIGHUP, it
 is read again: sources come and go without touching the pods of others.
 
 Stopping the agent leaves the pods running; starting it again adopts them.
@@ -40,6 +40,7 @@ Examples:
 
 // Run runs the agent until the terminal's context ends.
 func (c *runCmd) Run(ctx context.Context, t cli.Terminal) error {
+	c.Flags.Output = c.Output
 	loader := config.Loader{Flags: c.Flags, Etc: config.DefaultEtcDir, Try: trySources}
 	cfg, warnings, err := loader.Load()
 	if err != nil {

@@ -172,7 +172,7 @@ func TestValidateOfAConfiguration(t *testing.T) {
 	bad := write(t, dir, "bad.yaml", header+"maxPods: -1\n---\n"+documentHeader+"sorces: []\nsources: [{name: Bad_Name, git: {url: 'https://h/r', rev: x}}]\n")
 	code, out = validate(t, bad)
 	for _, part := range []string{bad + ":7:1: sorces: unknown field", bad + ":8:12: sources[0].name: \"Bad_Name\" cannot name a source",
-		bad + ":8:54: sources[0].git.rev: unknown field", bad + ": --max-pods (maxPods): must be at least 1", "4 faults"} {
+		bad + ":8:54: sources[0].git.rev: unknown field", bad + ":3:1: maxPods (--max-pods): must be at least 1", "4 faults"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("not told: %s", part)
 		}
