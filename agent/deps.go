@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -21,6 +22,7 @@ type Runtime interface {
 	Sandboxes
 	Containers
 	Images
+	Insides
 }
 
 // Observer looks at the engine. List is one call for all pods of this node and
@@ -52,6 +54,16 @@ type Containers interface {
 type Images interface {
 	Image(ctx context.Context, ref string) (runtime.Image, error)
 	Pull(ctx context.Context, req runtime.ImageRequest) (runtime.Image, error)
+}
+
+// Insides reaches into what runs. Files are those of a container, running or not;
+// Dial connects to a port of a sandbox's own loopback address; Usage is of either.
+type Insides interface {
+	FilePlace(ctx context.Context, id, path string) (runtime.FilePlace, error)
+	ReadFiles(ctx context.Context, id, path string, out io.Writer) error
+	WriteFiles(ctx context.Context, id, dir string, archive io.Reader) error
+	Dial(ctx context.Context, sandboxID string, port int) (net.Conn, error)
+	Usage(ctx context.Context, id string) (runtime.Usage, error)
 }
 
 // Volumes prepares what a pod mounts and takes it away again.
