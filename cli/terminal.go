@@ -16,8 +16,9 @@ const (
 	ExitNoEngine   = 4 // run-once: the engine cannot be reached
 )
 
-// Terminal is what a command writes to.
+// Terminal is what a command reads from and writes to.
 type Terminal struct {
+	In  io.Reader // nil where there is nothing to read
 	Out io.Writer
 	Err io.Writer
 	// Signals gives signals their own effect back, which is to end the process;

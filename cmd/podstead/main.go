@@ -18,5 +18,5 @@ func underSignals() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	return execute(ctx, cli.Terminal{Out: os.Stdout, Err: os.Stderr, Signals: stop}, os.Args[1:])
+	return execute(ctx, cli.Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Signals: stop}, os.Args[1:])
 }
