@@ -12,6 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/podstead/podstead/agent/events"
+	"github.com/podstead/podstead/agent/plan"
 	"github.com/podstead/podstead/agent/podspec"
 	"github.com/podstead/podstead/runtime"
 	"github.com/podstead/podstead/sources"
@@ -57,10 +58,13 @@ type Agent struct {
 	puller  *puller
 	metrics *metrics
 
-	looks   chan look
-	asks    chan chan<- []<-chan struct{}
-	nudge   chan struct{} // one slot: a look that is owed is owed once
-	reports chan report
+	looks    chan look
+	asks     chan chan<- []<-chan struct{}
+	nudge    chan struct{} // one slot: a look that is owed is owed once
+	reports  chan report
+	restarts chan restartOf // what clients ask
+	drains   chan struct{}  // one slot: the loop is to look whether the node is drained
+	drain    *drainFile
 	// inventory is what the last look at the engine said; read by Engine and Fresh.
 	inventory inventory
 	workers   sync.WaitGroup
@@ -69,6 +73,10 @@ type Agent struct {
 // New checks the configuration and starts nothing.
 func New(cfg Config, deps Deps) (*Agent, error) {
 	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	drain, err := newDrainFile(cfg.RootDir)
+	if err != nil {
 		return nil, err
 	}
 	m, err := newMetrics(deps.Registerer)
@@ -82,7 +90,8 @@ func New(cfg Config, deps Deps) (*Agent, error) {
 		looks:   make(chan look),
 		asks:    make(chan chan<- []<-chan struct{}),
 		nudge:   make(chan struct{}, 1),
-		reports: make(chan report),
+		reports: make(chan report), restarts: make(chan restartOf), drains: make(chan struct{}, 1),
+		drain: drain,
 	}, nil
 }
 
@@ -94,6 +103,10 @@ func (a *Agent) Run(ctx context.Context, updates <-chan sources.PodUpdate, engin
 		// What can be read counts; a container without a record costs nothing but its history.
 		a.log.Error("some pod records cannot be used", "err", err)
 	}
+	loop := newLoop(a, records)
+	if why := a.whyDrained(); why != "" {
+		a.log.Warn("no pod is run", "reason", string(plan.ReasonDrained), "message", why)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -101,7 +114,7 @@ func (a *Agent) Run(ctx context.Context, updates <-chan sources.PodUpdate, engin
 	group.Go(func() { a.observe(ctx, records) })
 	group.Go(func() { a.puller.run(ctx) })
 
-	a.syncLoop(ctx, newLoop(a, records), updates, engine)
+	a.syncLoop(ctx, loop, updates, engine)
 	a.workers.Wait()
 	return nil
 }

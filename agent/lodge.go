@@ -19,7 +19,7 @@ import (
 // what the engine lists of it. It runs on from there until a source claims it,
 // replaces it, or the orphan rule ends it.
 func (t *tenancy) lodge(rec *Record, listed runtime.Pod) {
-	tn := &tenant{order: order{gate: plan.GateRun}, progress: progressServing}
+	tn := &tenant{order: order{gate: plan.GateRun, drained: t.drained}, progress: progressServing}
 	if rec != nil {
 		tn.record, tn.pod, tn.since = rec, rec.pod(), rec.Started
 		tn.claims = newWant(tn.pod).claims

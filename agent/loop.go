@@ -40,9 +40,10 @@ type loop struct {
 }
 
 func newLoop(a *Agent, records []Record) *loop {
+	tenancy := newTenancy(NodeFacts{OS: "linux", MaxPods: a.cfg.MaxPods}, a.cfg.Sources)
+	tenancy.drained = a.whyDrained()
 	return &loop{
-		agent: a, records: records, order: a.cfg.Sources,
-		tenancy: newTenancy(NodeFacts{OS: "linux", MaxPods: a.cfg.MaxPods}, a.cfg.Sources),
+		agent: a, records: records, order: a.cfg.Sources, tenancy: tenancy,
 		workers: map[string]*worker{}, sources: map[string]sources.SourceState{},
 		began: a.deps.Clock(), orphans: time.NewTimer(orphanWait), refused: map[string]Refusal{},
 	}
@@ -72,6 +73,10 @@ func (a *Agent) syncLoop(ctx context.Context, l *loop, updates <-chan sources.Po
 			l.look(seen)
 		case r := <-a.reports:
 			l.report(r)
+		case asked := <-a.restarts:
+			l.restart(asked)
+		case <-a.drains:
+			l.tenancy.drain(a.whyDrained())
 		case <-l.orphans.C:
 			l.endOrphans()
 		}
@@ -186,6 +191,7 @@ func (l *loop) report(r report) {
 		l.tenancy.heard(r.uid, r.progress, r.turn)
 		return
 	}
+	l.workers[r.uid].restarts.refuse(errPodGone)
 	delete(l.workers, r.uid)
 	l.agent.metrics.workers.Set(float64(len(l.workers)))
 	l.tenancy.leave(r.uid)
@@ -201,6 +207,10 @@ func (l *loop) endOrphans() {
 // carryOut does what the tenancy decided: starts workers and fills mailboxes.
 func (l *loop) carryOut(ctx context.Context) {
 	for _, c := range l.tenancy.take() {
+		if c.shelve != nil {
+			l.showDrained(*c.shelve, c.order.drained)
+			continue
+		}
 		if c.hire {
 			l.explain(c)
 			w := newWorker(l.agent, c.tenant, c.order)
@@ -274,6 +284,14 @@ func (l *loop) showRefused() {
 		l.agent.deps.Events.Event(events.Pod(pod.Pod.Pod), v1.EventTypeWarning, refusal.Reason, refusal.Message)
 	}
 	l.refused = l.tenancy.refused
+}
+
+// showDrained shows a pod that gets no worker before the node is resumed.
+func (l *loop) showDrained(pod sources.Pod, why string) {
+	l.agent.deps.Store.Set(shown(pod, status.Generate(status.Input{
+		Pod: pod.Pod.Pod, HostIPs: l.agent.cfg.HostIPs, Now: l.agent.deps.Clock().Wall,
+		Drained: why, Waiting: waitingAll(pod.Pod.Pod, drainedWaiting(why)),
+	})))
 }
 
 // showPending shows a pod that has no worker.

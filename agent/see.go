@@ -245,10 +245,10 @@ func (w *worker) remember(step []plan.Action) (changed, restarts bool) {
 		case a.Verb == plan.CreateContainer && uses && h.Containers[a.Container].Made != made:
 			h = h.WithMade(a.Container, made)
 			changed = true
-		case a.Verb == plan.Signal && a.Reason == plan.ReasonObjectsChanged:
+		case a.Verb == plan.Signal && a.Reason.Restarts():
 			restarts = true
 			if old := h.Containers[a.Container].Restart; old == nil || old.Attempt != a.Attempt-1 {
-				h = h.WithRestart(a.Container, plan.Restart{Attempt: a.Attempt - 1, Message: a.Message})
+				h = h.WithRestart(a.Container, plan.Restart{Attempt: a.Attempt - 1, Reason: a.Reason, Message: a.Message})
 				changed = true
 			}
 		}

@@ -69,7 +69,7 @@ func (w *worker) decide(ctx context.Context) (plan.Decision, error) {
 		})
 		asked := false
 		for _, action := range actionsOf(decision) {
-			makes := action.Verb == plan.CreateContainer || action.Verb == plan.Signal && action.Reason == plan.ReasonObjectsChanged
+			makes := action.Verb == plan.CreateContainer || action.Verb == plan.Signal && action.Reason.Restarts()
 			if _, known := images[action.Container]; known || !makes {
 				continue
 			}

@@ -1,10 +1,8 @@
 package agent
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/podstead/podstead/agent/plan"
@@ -22,6 +20,7 @@ type order struct {
 	// as its record has it, and its view of objects is the one on disk.
 	sourced bool
 	turn    int     // raised when what was prepared behind the gate will not do any more
+	drained string  // why nothing of the pod may run for now; "" when it may
 	end     *ending // to end, and to leave nothing behind
 }
 
@@ -40,9 +39,10 @@ const (
 	endObsolete = "Obsolete" // a replacement that is itself replaced before it ran
 )
 
-// command is what the tenancy wants done: hire a worker for a tenant, or give
-// one a new order.
+// command is what the tenancy wants done: hire a worker for a tenant, give one a
+// new order, or show a pod that gets none for now.
 type command struct {
+	shelve *sources.Pod // with order.drained as the reason
 	tenant *tenant
 	hire   bool
 	order  order
@@ -123,6 +123,7 @@ type tenancy struct {
 	refused  map[string]Refusal // by full name
 	waiting  map[string]*slot   // slots in which somebody is behind a gate, or an heir is awaited
 	dirty    bool               // the desired set's claims changed: admission must be asked again
+	drained  string             // why nothing may run on this node for now; "" when it may
 	open     bool               // the engine has been seen: workers may be hired
 	commands []command
 }
@@ -166,7 +167,9 @@ func (t *tenancy) apply(update sources.PodUpdate) {
 	for name, s := range touched {
 		t.dirty = t.dirty || !sameClaims(before[name], s.want)
 	}
-	t.nameHeirs(update.Changes)
+	if t.drained == "" {
+		t.nameHeirs(update.Changes)
+	}
 	t.settle(touched)
 }
 
@@ -294,6 +297,8 @@ func (t *tenancy) settleSlot(s *slot) {
 		t.clear(s)
 	case refused:
 		t.dropFollowers(s)
+	case t.drained != "":
+		t.shelve(s)
 	default:
 		t.fill(s)
 	}
@@ -465,36 +470,4 @@ func (t *tenancy) end(tn *tenant, reason, message string) {
 func (t *tenancy) tell(tn *tenant, o order) {
 	tn.order = o
 	t.commands = append(t.commands, command{tenant: tn, order: o})
-}
-
-// showOrigin is where a pod comes from, for people.
-func showOrigin(o sources.Origin) string {
-	if place := showPlace(o); place != "" {
-		return place + " (source " + o.Source + ")"
-	}
-	return "source " + o.Source
-}
-
-// showPlace is where in its source a pod comes from; empty when that is not known.
-func showPlace(o sources.Origin) string {
-	if o.File == "" {
-		return o.Unit
-	}
-	place := o.File
-	if o.Line > 0 {
-		place = fmt.Sprintf("%s:%d", o.File, o.Line)
-	}
-	if o.Revision != "" {
-		place += " at " + shortRevision(o.Revision)
-	}
-	return place
-}
-
-// shortRevision cuts a commit to what people call it by.
-func shortRevision(revision string) string {
-	const short, whole = 7, 40
-	if len(revision) < whole || strings.Trim(revision, "0123456789abcdef") != "" {
-		return revision
-	}
-	return revision[:short]
 }

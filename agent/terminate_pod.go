@@ -18,7 +18,9 @@ const graceUnknown = 30 * time.Second
 // begun goes on in the next life of the agent: the record says so before the
 // first signal.
 func (w *worker) terminate(ctx context.Context) result {
-	w.enter(Terminating)
+	if w.phase < Terminating { // one that had finished has been there
+		w.enter(Terminating)
+	}
 	w.images.cancel()
 	if w.record.Stopping == nil {
 		w.record.Stopping = &Stopping{
@@ -148,6 +150,8 @@ func (p *performance) tellKilling(a plan.Action) {
 	case a.Reason == plan.ReasonObjectsChanged:
 		message += " (" + a.Message + ")"
 		p.event(a.Container, v1.EventTypeNormal, events.ObjectsChanged, "Restarting container "+a.Container+": "+a.Message)
+	case a.Reason.Restarts():
+		message += " (" + a.Message + ")"
 	}
 	p.event(a.Container, v1.EventTypeNormal, events.ContainerKilling, message)
 }
@@ -159,7 +163,11 @@ func (w *worker) hasEnded(ctx context.Context, e plan.Ended) {
 		if c.ID != e.ID {
 			continue
 		}
-		if message := w.terminationMessage(ctx, c); message != "" {
+		message := w.terminationMessage(ctx, c)
+		if r := w.record.History.Containers[c.Name].Restart; r != nil && r.Attempt == e.Attempt {
+			message = join(r.Message, message) // it did not end by itself
+		}
+		if message != "" {
 			w.record.History = w.record.History.WithMessage(c.Name, c.ID, message)
 			w.unsaved = true
 		}

@@ -30,6 +30,8 @@ type worker struct {
 	uid   string
 	log   *slog.Logger
 	mail  *mailbox
+	// restarts are asked for by clients, and answered once the pod has been looked at.
+	restarts restartAsks
 	// seen is the summary of the last observation, which the loop compares with its lists.
 	seen atomic.Pointer[string]
 	// troubled is set while the engine did not answer the last try; when it
@@ -160,6 +162,10 @@ func (w *worker) obey(o order) {
 	if o.end != nil && w.order.end == nil {
 		w.log.Info("pod is to end", "reason", o.end.reason, "message", o.end.message)
 	}
+	if w.order.drained != "" && o.drained == "" {
+		w.log.Info("pod is resumed")
+		w.retryAll()
+	}
 	w.order = o
 	if o.sourced && o.end == nil && w.record.Finished == nil {
 		w.see(o.pod.Objects)
@@ -201,13 +207,17 @@ type result struct {
 func (w *worker) round(ctx context.Context) result {
 	w.refresh(ctx) // files need no look at the engine
 	if err := w.observe(ctx); err != nil {
+		w.restarts.refuse(err)
 		return result{err: err}
 	}
+	w.answerRestarts()
 	switch {
 	case w.order.end != nil:
 		return w.terminate(ctx)
 	case w.record.Finished != nil:
 		return w.rest(ctx)
+	case w.order.drained != "":
+		return w.drain(ctx)
 	case len(w.record.Pod.Spec.Containers) == 0:
 		// Only its names are known: it runs on as it is until it is claimed or ended.
 		return result{wake: -1}

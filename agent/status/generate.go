@@ -34,6 +34,8 @@ type Input struct {
 	// a phase never leaves Succeeded and Failed.
 	Previous v1.PodStatus
 	Now      time.Time
+	// Drained is why nothing of the pod may run for now; "" when it may.
+	Drained string
 	// Terminating is true once the pod is to go or has run to its end: a
 	// container that is not running then stays as it is.
 	Terminating bool
@@ -80,8 +82,11 @@ func outcome(in Input, s *v1.PodStatus) (v1.PodPhase, string, string) {
 	if in.Finished != nil {
 		return in.Finished.Phase, in.Finished.Reason, in.Finished.Message
 	}
+	if in.Drained != "" && !in.Terminating {
+		return drained(in, s)
+	}
 	now := phase(in, s)
-	if now == before.Phase {
+	if now == before.Phase && !drainWord(before.Reason) {
 		return now, before.Reason, before.Message
 	}
 	return now, "", ""
