@@ -96,8 +96,9 @@ func (p *planner) nextAttempt(name string) int {
 func (p *planner) held(s stand) stand {
 	h := p.History.Containers[s.container.Name]
 	if h.Ended != nil && !p.forgiven(s.container.Name) {
-		if left := backOff(h.BackOff).left(h.Ended.At, p.Now); left > 0 {
-			return s.held(p.crashLoop(s.container.Name, h.BackOff), left)
+		delay := backOff(h.BackOff).within(p.MaxRestartPeriod)
+		if left := delay.left(h.Ended.At, p.Now); left > 0 {
+			return s.held(p.crashLoop(s.container.Name, time.Duration(delay)), left)
 		}
 	}
 	if f, ok := p.Failures[s.container.Name]; ok {

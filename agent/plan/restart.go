@@ -28,6 +28,15 @@ func (b backOff) next(ran time.Duration) backOff {
 	return min(2*b, backOff(maxBackOff))
 }
 
+// within returns the delay, but at most the given one, if any: what is recorded
+// goes on growing, so that another limit counts at once.
+func (b backOff) within(most time.Duration) backOff {
+	if most <= 0 {
+		return b
+	}
+	return min(b, backOff(most))
+}
+
 // left returns how much of the delay remains when it counts from ended.
 func (b backOff) left(ended, now Moment) time.Duration {
 	d := time.Duration(b)

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -151,6 +152,11 @@ func TestBackOffIsTold(t *testing.T) {
 	if d.Waiting["web"] != want || d.Wake != 7*time.Second {
 		t.Errorf("waits as %+v for %v, want %+v for 7s", d.Waiting["web"], d.Wake, want)
 	}
+	in.MaxRestartPeriod = 4 * time.Second // of this node
+	want.Message = strings.Replace(want.Message, "10s", "4s", 1)
+	if d := Sync(in); d.Waiting["web"] != want || d.Wake != time.Second {
+		t.Errorf("waits as %+v for %v, want %+v for 1s", d.Waiting["web"], d.Wake, want)
+	}
 }
 
 // Delays survive clock steps and reboots: they are never longer than they were,
@@ -187,5 +193,19 @@ func TestBackOffSurvivesTheClock(t *testing.T) {
 				t.Errorf("wakes after %v with steps %v, want %v", d.Wake, told(d), tc.wake)
 			}
 		})
+	}
+}
+
+func TestARestartComesNoLaterThanItIsSaid(t *testing.T) {
+	for _, c := range []struct{ recorded, most, want time.Duration }{
+		{10 * time.Second, 0, 10 * time.Second},
+		{300 * time.Second, 0, 300 * time.Second},
+		{10 * time.Second, time.Second, time.Second},
+		{300 * time.Second, 30 * time.Second, 30 * time.Second},
+		{20 * time.Second, 30 * time.Second, 20 * time.Second},
+	} {
+		if got := backOff(c.recorded).within(c.most); time.Duration(got) != c.want {
+			t.Errorf("%s within %s: %s, want %s", c.recorded, c.most, time.Duration(got), c.want)
+		}
 	}
 }

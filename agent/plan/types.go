@@ -49,7 +49,10 @@ type Input struct {
 	Prepared bool
 	// Stops under way, by container or sandbox ID.
 	Stops map[string]Stop
-	Now   Moment
+	// MaxRestartPeriod is the longest crash back-off that is kept; 0 for the
+	// kubelet's 5 min.
+	MaxRestartPeriod time.Duration
+	Now              Moment
 }
 
 // Image is how far a container's image is.
