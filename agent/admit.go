@@ -23,6 +23,17 @@ type NodeFacts struct {
 	MaxPods      int
 }
 
+// holds takes over what the engine's machine has, without what is reserved: what a
+// kubelet calls allocatable.
+func (n *NodeFacts) holds(engine runtime.Engine, cfg Config) {
+	n.MilliCPU = max(int64(engine.CPUs)*1000-cfg.Reserved.MilliCPU, 0)
+	n.Memory = max(engine.Memory-cfg.Reserved.Memory, 0)
+	n.MaxPods = cfg.MaxPods
+	if cfg.PodsPerCore > 0 {
+		n.MaxPods = min(n.MaxPods, cfg.PodsPerCore*engine.CPUs)
+	}
+}
+
 // Claims is what a pod takes from the node, computed once per pod.
 type Claims struct {
 	MilliCPU int64

@@ -30,8 +30,16 @@ type Config struct {
 	Resync time.Duration
 	// MaxPods is the kubelet's maxPods.
 	MaxPods int
-	// SerializeImagePulls: one pull at a time, as in the kubelet.
-	SerializeImagePulls bool
+	// PodsPerCore bounds the pods for each CPU of the engine, below MaxPods; 0 for no
+	// such bound.
+	PodsPerCore int
+	// Reserved is what admission keeps from pods, of processors and memory.
+	Reserved Claims
+	// Pulls bounds image pulls.
+	Pulls PullLimits
+	// MaxRestartPeriod is the longest delay before a crashed container starts again;
+	// 0 for the kubelet's 5 min.
+	MaxRestartPeriod time.Duration
 }
 
 // Validate reports every value that cannot work.
@@ -86,7 +94,7 @@ func New(cfg Config, deps Deps) (*Agent, error) {
 	return &Agent{
 		cfg: cfg, deps: deps, log: deps.Logger, metrics: m,
 		records: NewRecords(cfg.RootDir),
-		puller:  newPuller(deps.Runtime, cfg.SerializeImagePulls),
+		puller:  newPuller(deps.Runtime, cfg.Pulls),
 		looks:   make(chan look),
 		asks:    make(chan chan<- []<-chan struct{}),
 		nudge:   make(chan struct{}, 1),

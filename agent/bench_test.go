@@ -89,7 +89,7 @@ func startPipeline(b *testing.B, engine lookout, root string, n int) (chan<- sou
 	began := time.Now()
 	agent, err := New(Config{
 		Node: podspec.Node{Name: "n1"}, RootDir: root, Sources: []string{"file"},
-		Resync: time.Hour, MaxPods: n, SerializeImagePulls: true,
+		Resync: time.Hour, MaxPods: n, Pulls: PullLimits{AtOnce: 1},
 	}, Deps{
 		Runtime: engine, Store: status.NewStore(), Logger: quiet, Events: events.New(events.Config{Node: "n1"}),
 		Volumes: volumes.New(volumes.Config{Root: root, CanMount: engine.CanMount, Logger: quiet}),

@@ -168,8 +168,7 @@ func (l *loop) compare(seen look) (behind []<-chan struct{}) {
 // pods of the records, and pods without one. Then the pods that are wanted come in.
 func (l *loop) open(seen look) {
 	l.tenancy.node.Architecture = seen.engine.Architecture
-	l.tenancy.node.MilliCPU = int64(seen.engine.CPUs) * 1000
-	l.tenancy.node.Memory = seen.engine.Memory
+	l.tenancy.node.holds(seen.engine, l.agent.cfg)
 	known := map[string]bool{}
 	for i := range l.records {
 		known[string(l.records[i].Pod.UID)] = true

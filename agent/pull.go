@@ -6,18 +6,28 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/util/flowcontrol"
+
 	"github.com/podstead/podstead/runtime"
 )
 
 // progressPeriod bounds how often the progress of a pull wakes a worker.
 const progressPeriod = time.Second
 
-// puller pulls images, one at a time or all at once. Workers never wait for it:
+// PullLimits bound image pulls: how many at a time and how many begin each second.
+type PullLimits struct {
+	AtOnce int // 0 for any number
+	QPS    int // pulls that may begin each second; 0 for any number
+	Burst  int // that may begin at once in spite of QPS, at least 1
+}
+
+// puller pulls images, as many at a time as its limits say. Workers never wait for it:
 // they hold a ticket and are rung when something changed. A pull that nobody
 // holds a ticket for any more is given up.
 type puller struct {
 	images Images
-	serial bool
+	limits PullLimits
 	queue  chan *pull // capacity: pulls waiting their turn hold nothing else
 
 	mu    sync.Mutex
@@ -54,24 +64,30 @@ type ticket struct {
 // pullQueue is how many pulls may wait; more than there are pods on a node.
 const pullQueue = 4096
 
-func newPuller(images Images, serial bool) *puller {
-	return &puller{images: images, serial: serial, queue: make(chan *pull, pullQueue), pulls: map[pullKey]*pull{}}
+func newPuller(images Images, limits PullLimits) *puller {
+	return &puller{images: images, limits: limits, queue: make(chan *pull, pullQueue), pulls: map[pullKey]*pull{}}
 }
 
 // run pulls until ctx ends and waits for what it started.
 func (p *puller) run(ctx context.Context) {
-	var group sync.WaitGroup
-	defer group.Wait()
+	var group errgroup.Group
+	defer func() { _ = group.Wait() }() // each pull keeps its own error
+	if p.limits.AtOnce > 0 {
+		group.SetLimit(p.limits.AtOnce)
+	}
+	var pace flowcontrol.RateLimiter
+	if p.limits.QPS > 0 {
+		pace = flowcontrol.NewTokenBucketRateLimiter(float32(p.limits.QPS), max(p.limits.Burst, 1))
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case next := <-p.queue:
-			if p.serial {
-				p.do(ctx, next)
-			} else {
-				group.Go(func() { p.do(ctx, next) })
+			if pace != nil && pace.Wait(ctx) != nil {
+				return
 			}
+			group.Go(func() error { p.do(ctx, next); return nil }) // waits for its turn
 		}
 	}
 }

@@ -65,7 +65,8 @@ func (w *worker) decide(ctx context.Context) (plan.Decision, error) {
 		decision := plan.Sync(plan.Input{
 			Pod: w.record.Pod, Gate: w.order.gate, Observed: w.observed, History: w.record.History,
 			Images: optimistic{w.record.Pod, images}.all(), Failures: w.failures, Stops: w.stops,
-			Objects: w.objects, RestartOnChange: restartsOnChange(w.record.Pod), Prepared: w.made, Now: w.now(),
+			Objects: w.objects, RestartOnChange: restartsOnChange(w.record.Pod), Prepared: w.made,
+			MaxRestartPeriod: w.agent.cfg.MaxRestartPeriod, Now: w.now(),
 		})
 		asked := false
 		for _, action := range actionsOf(decision) {

@@ -98,7 +98,7 @@ func (w *world) start() {
 	w.store = status.NewStore()
 	agent, err := New(Config{
 		Node: podspec.Node{Name: "n1"}, HostIPs: []string{"192.0.2.1"}, RootDir: w.root,
-		Sources: []string{"file"}, Resync: 5 * time.Minute, MaxPods: 600, SerializeImagePulls: true,
+		Sources: []string{"file"}, Resync: 5 * time.Minute, MaxPods: 600, Pulls: PullLimits{AtOnce: 1},
 	}, Deps{
 		Runtime: w.engine, Store: w.store, Clock: w.clock, Logger: w.log,
 		Volumes: volumes.New(volumes.Config{Root: w.root, Run: w.run, CanMount: w.engine.CanMount, Logger: w.log}),

@@ -9,6 +9,8 @@ import (
 	goruntime "runtime"
 	"strings"
 
+	"github.com/podstead/podstead/agent"
+	"github.com/podstead/podstead/config"
 	v1 "k8s.io/api/core/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
@@ -52,6 +54,24 @@ func hostIPs() []string {
 		return nil
 	}
 	return []string{ip.String()}
+}
+
+// reserved is what admission keeps from pods.
+func reserved(c config.Config) agent.Claims {
+	return agent.Claims{
+		MilliCPU: c.KubeReserved.MilliCPU + c.SystemReserved.MilliCPU,
+		Memory:   c.KubeReserved.Memory + c.SystemReserved.Memory,
+	}
+}
+
+// pullLimits are the limits of image pulls: one at a time is the kubelet's other
+// word for at most one.
+func pullLimits(c config.Config) agent.PullLimits {
+	limits := agent.PullLimits{AtOnce: c.MaxParallelImagePulls, QPS: c.RegistryQPS, Burst: c.RegistryBurst}
+	if c.SerializeImagePulls {
+		limits.AtOnce = 1
+	}
+	return limits
 }
 
 // engineHint is why the engine cannot be reached, with what helps where that is

@@ -146,7 +146,8 @@ func (n *node) newAgent(runDir string) (*agent.Agent, error) {
 	}
 	return agent.New(agent.Config{
 		Node: podspec.Node{Name: n.id.Name}, HostIPs: hostIPs(), RootDir: n.cfg.RootDir, Sources: n.gatherer.Names(),
-		Resync: n.cfg.SyncFrequency, MaxPods: n.cfg.MaxPods, SerializeImagePulls: n.cfg.SerializeImagePulls,
+		Resync: n.cfg.SyncFrequency, MaxPods: n.cfg.MaxPods, PodsPerCore: n.cfg.PodsPerCore, Reserved: reserved(n.cfg),
+		Pulls: pullLimits(n.cfg), MaxRestartPeriod: n.cfg.MaxRestartPeriod,
 	}, agent.Deps{
 		Runtime: n.engine, Events: n.recorder, Store: n.store, Clock: clock, Logger: n.log, Registerer: n.registry,
 		Volumes: volumes.New(volumes.Config{Root: n.cfg.RootDir, Run: runDir, CanMount: n.engine.CanMount, Forbids: n.forbids, Logger: n.log}),
