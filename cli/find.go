@@ -48,13 +48,11 @@ func selectPods(pods []v1.Pod, namespace string, names []string) ([]v1.Pod, erro
 }
 
 // serving is of several versions of a pod the one that is ready, else one that
-// runs, else the first that is not to go.
+// runs, of these one that is not to go, else the first that is not to go.
 func serving(pods []v1.Pod) *v1.Pod {
-	for _, good := range []func(*v1.Pod) bool{
-		Ready,
-		func(p *v1.Pod) bool { return p.Status.Phase == v1.PodRunning },
-		func(p *v1.Pod) bool { return p.DeletionTimestamp == nil },
-	} {
+	runs := func(p *v1.Pod) bool { return p.Status.Phase == v1.PodRunning }
+	stays := func(p *v1.Pod) bool { return p.DeletionTimestamp == nil }
+	for _, good := range []func(*v1.Pod) bool{Ready, func(p *v1.Pod) bool { return runs(p) && stays(p) }, runs, stays} {
 		for i := range pods {
 			if good(&pods[i]) {
 				return &pods[i]

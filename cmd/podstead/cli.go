@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -16,6 +17,7 @@ import (
 type commands struct {
 	Run         runCmd             `cmd:"" help:"Run the pods of the given manifests on this machine's Docker engine, and keep them running."`
 	Get         cli.GetCmd         `cmd:"" help:"Show pods, sources or events of the running agent."`
+	Describe    cli.DescribeCmd    `cmd:"" help:"Show all that is known of pods, sources or this node, and why it is so."`
 	Sync        cli.SyncCmd        `cmd:"" help:"Make sources look at their places now, and say what came of it. Exit: 0 all in force, 1 not, 3 no agent is running."`
 	Logs        cli.LogsCmd        `cmd:"" help:"Print the log of a container."`
 	Top         cli.TopCmd         `cmd:"" help:"Show what pods use of CPU and memory."`
@@ -24,6 +26,8 @@ type commands struct {
 	Status      cli.StatusCmd      `cmd:"" help:"Show on one screen whether all is well. Exit: 0 yes, 1 no, 3 no agent is running."`
 	Validate    validateCmd        `cmd:"" help:"Check manifests as the agent would, without an agent or an engine."`
 	Version     cli.VersionCmd     `cmd:"" help:"Print the versions of this program and of the running agent."`
+	Completion  cli.CompletionCmd  `cmd:"" help:"Print the completion script of a shell."`
+	Complete    cli.CompleteCmd    `cmd:"" name:"__complete" hidden:"" passthrough:""`
 }
 
 const description = `podstead runs ordinary Kubernetes Pod manifests on a plain Docker host: no cluster, no API server.
@@ -37,15 +41,21 @@ const description = `podstead runs ordinary Kubernetes Pod manifests on a plain 
 
 Copy a manifest into the folder and its pod starts; edit it and the pod is replaced; delete it and the pod goes.`
 
+// newParser makes the parser of a command line; exit is called with the code when
+// --help has been answered.
+func newParser(into *commands, t cli.Terminal, exit func(code int)) (*kong.Kong, error) {
+	return kong.New(into,
+		kong.Name("podstead"), kong.Description(description),
+		kong.Writers(t.Out, t.Err), kong.Exit(exit), kong.PostBuild(cli.ShowExamples),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110, NoExpandSubcommands: true}),
+	)
+}
+
 // execute parses the arguments, runs the command and returns the exit code.
 func execute(ctx context.Context, t cli.Terminal, args []string) int {
 	var all commands
 	asked := -1
-	parser, err := kong.New(&all,
-		kong.Name("podstead"), kong.Description(description), kong.UsageOnError(),
-		kong.Writers(t.Out, t.Err), kong.Exit(func(code int) { asked = code }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110, NoExpandSubcommands: true}),
-	)
+	parser, err := newParser(&all, t, func(code int) { asked = code })
 	if err != nil {
 		t.Say("podstead: %v", err)
 		return cli.ExitFailed
@@ -53,17 +63,36 @@ func execute(ctx context.Context, t cli.Terminal, args []string) int {
 	if len(args) > 0 && args[0] == "run" { // a kubelet's command line moves over
 		args, all.Run.Kubelet = config.TakeKubeletFlags(args)
 	}
+	args = cli.Arrange(parser.Model.Node, args)
 	command, err := parser.Parse(args)
 	if asked >= 0 { // --help has been answered
 		return asked
 	}
 	if err != nil {
-		t.Say("podstead: %v; `podstead --help` lists the commands, `podstead COMMAND --help` their flags", err)
+		if instead := cli.Instead(ctx, parser.Model.Node, args); instead != "" {
+			t.Say("podstead: %s", instead)
+			return cli.ExitConfig
+		}
+		t.Say("podstead: %v; `%s --help` shows what there is", err, understood(err))
 		return cli.ExitConfig
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	command.Bind(thisVersion())
 	return conclude(ctx, t, command.Run(t))
+}
+
+// understood is the part of the command line that was.
+func understood(err error) string {
+	words := []string{"podstead"}
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context != nil {
+		for _, step := range parse.Context.Path {
+			if step.Command != nil {
+				words = append(words, step.Command.Name)
+			}
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // conclude tells the error and turns it into the exit code.
