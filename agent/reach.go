@@ -30,7 +30,7 @@ func (a *Agent) PortForward(namespace, name string) (Dialer, error) {
 	return func(ctx context.Context, port int) (net.Conn, error) {
 		conn, err := a.dial(ctx, uid, port)
 		if errors.Is(err, runtime.ErrRefused) {
-			return nil, fmt.Errorf("connection refused in pod %s/%s on port %d; does anything listen there? %w", namespace, name, port, err)
+			return nil, fmt.Errorf("%w in pod %s/%s on port %d; does anything listen there?", runtime.ErrRefused, namespace, name, port)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("connect to port %d of pod %s/%s: %w", port, namespace, name, err)

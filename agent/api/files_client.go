@@ -43,6 +43,9 @@ func (c *Client) ReadFiles(ctx context.Context, req FileRequest, each func(archi
 	if text, unquoteErr := strconv.Unquote(trailer.Get(errorTrailer)); unquoteErr == nil {
 		return errors.New(text) // what was read is cut short by it
 	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the agent has broken off: it has ended, or its answer was not taken for %s; if that is so, copy to a file", fileStall)
+	}
 	return err
 }
 

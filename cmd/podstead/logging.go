@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"io"
 	"log/slog"
+	"strings"
 
 	"github.com/podstead/podstead/cli"
 	"k8s.io/klog/v2"
@@ -34,5 +36,29 @@ func readable(_ []string, a slog.Attr) slog.Attr {
 // bridgeKlog sends what Kubernetes' libraries log to our logger. It is the
 // process's: call it once, from main.
 func bridgeKlog(logger *slog.Logger) {
-	klog.SetSlogLogger(logger.With("from", "klog"))
+	klog.SetSlogLogger(slog.New(told{logger.Handler()}).With("from", "klog"))
 }
+
+// told makes debug lines of what the streaming library calls unhandled: its client
+// has been told, and nobody else need mind that a port refused.
+type told struct{ slog.Handler }
+
+// Handle writes the record, as a debug line if it is such.
+func (t told) Handle(ctx context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if strings.HasPrefix(a.Value.String(), "error forwarding port ") {
+			r.Level = slog.LevelDebug
+		}
+		return true
+	})
+	if !t.Handler.Enabled(ctx, r.Level) {
+		return nil
+	}
+	return t.Handler.Handle(ctx, r)
+}
+
+// WithAttrs keeps the handler what it is.
+func (t told) WithAttrs(attrs []slog.Attr) slog.Handler { return told{t.Handler.WithAttrs(attrs)} }
+
+// WithGroup keeps the handler what it is.
+func (t told) WithGroup(name string) slog.Handler { return told{t.Handler.WithGroup(name)} }

@@ -23,7 +23,7 @@ const dialLimit = 10 * time.Second
 // the sandbox's network cannot be entered from here (an engine on another machine,
 // an agent in a container), its address is dialled instead. The caller closes the
 // connection, which has a CloseWrite. Errors: runtime.ErrRefused when nothing
-// listens, runtime.ErrSandboxGone, runtime.ErrNotFound, runtime.ErrUnavailable.
+// listens on the loopback address, runtime.ErrSandboxGone, runtime.ErrNotFound, runtime.ErrUnavailable.
 func (m *Manager) Dial(ctx context.Context, sandboxID string, port int) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialLimit)
 	defer cancel()
@@ -156,7 +156,7 @@ func (m *Manager) dialAddress(ctx context.Context, found container.InspectRespon
 		}
 		errs = append(errs, err)
 	}
-	return nil, fmt.Errorf("%w (from outside the pod, so that only what listens on its address is reached: %w)", errors.Join(errs...), outside)
+	return nil, fmt.Errorf("%v (from outside the pod, where only what listens on its address is reached: %w)", errors.Join(errs...), outside)
 }
 
 // engineHost is where the engine's machine is.
