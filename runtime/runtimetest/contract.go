@@ -16,6 +16,7 @@ type Runtime interface {
 
 // Verbs are those that an engine's pods need.
 type Verbs interface {
+	Insides
 	Pod(ctx context.Context, uid string) (runtime.Pod, error)
 	CreateSandbox(ctx context.Context, cfg runtime.SandboxConfig) (id string, notes []runtime.Degraded, err error)
 	StartSandbox(ctx context.Context, id string) (runtime.StartedSandbox, error)
@@ -48,6 +49,9 @@ func Contract(t *testing.T, newRuntime func(t *testing.T) Runtime, env Env) {
 		{"a host network sandbox has no address", (*bench).hostNetwork},
 		{"a log tells its lines", (*bench).logs},
 		{"an end is told by an event", (*bench).events},
+		{"files go in and come out", (*bench).files},
+		{"usage is of what runs", (*bench).usage},
+		{"a port refuses that nobody listens on", (*bench).ports},
 		{"a command tells its output and exit code", (*bench).execEnds},
 		{"a command reads what it is given, and its end", (*bench).execReads},
 		{"a command that is not there is refused", (*bench).execRefused},

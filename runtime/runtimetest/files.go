@@ -12,7 +12,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/podstead/podstead/runtime"
 )
@@ -67,21 +66,32 @@ func (f *Fake) RunAs(id string, uid, gid int, dir string) {
 }
 
 func (o *object) put(name string, what file) {
-	if o.files == nil {
-		o.files = map[string]file{}
-	}
+	o.populate()
 	o.files[path.Clean(name)] = what
 }
 
-// file is nil when there is none; the root is always there.
+// file is nil when there is none.
 func (o *object) file(name string) *file {
+	o.populate()
 	if found, ok := o.files[path.Clean(name)]; ok {
 		return &found
 	}
-	if path.Clean(name) == "/" {
-		return &file{header: tar.Header{Typeflag: tar.TypeDir, Mode: 0o755, ModTime: time.Unix(0, 0)}}
-	}
 	return nil
+}
+
+// populate makes what every container has.
+func (o *object) populate() {
+	if o.files != nil {
+		return
+	}
+	hostname := o.ref().Name + "\n"
+	dir := func(mode int64) file {
+		return file{header: tar.Header{Typeflag: tar.TypeDir, Mode: mode, ModTime: o.createdAt}}
+	}
+	o.files = map[string]file{
+		"/": dir(0o755), "/etc": dir(0o755), "/tmp": dir(0o1777),
+		"/etc/hostname": {header: tar.Header{Typeflag: tar.TypeReg, Mode: 0o644, ModTime: o.createdAt, Size: int64(len(hostname))}, data: []byte(hostname)},
+	}
 }
 
 // FilePlace looks at a path in a container.
@@ -132,9 +142,7 @@ func (f *Fake) ReadFiles(ctx context.Context, id, name string, out io.Writer) er
 func (o *object) archive(root string) ([]byte, error) {
 	var out bytes.Buffer
 	archive := tar.NewWriter(&out)
-	names := append(slices.Sorted(maps.Keys(o.files)), root)
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
+	for _, name := range slices.Sorted(maps.Keys(o.files)) {
 		rest, below := strings.CutPrefix(name, root)
 		if !below || rest != "" && root != "/" && rest[0] != '/' {
 			continue
