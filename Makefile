@@ -33,11 +33,11 @@ install: build ## put podstead into $(DESTDIR)$(PREFIX)/bin
 PREFIX ?= /usr/local
 
 .PHONY: test
-test: lint engine servers compiler build ## everything that must pass before a change lands
+test: lint engine servers shells compiler build ## everything that must pass before a change lands
 	{ $(unit) && $(e2e); } | $(report)
 
 .PHONY: unit
-unit: compiler servers ## tests that need neither an engine nor a network, with the race detector
+unit: compiler servers shells ## tests that need neither an engine nor a network, with the race detector
 	$(unit) | $(report)
 
 .PHONY: e2e
@@ -87,6 +87,11 @@ engine:
 .PHONY: servers
 servers:
 	@hack/servers.sh
+
+# For the tests of completion.
+.PHONY: shells
+shells:
+	@command -v zsh >/dev/null && command -v fish >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends zsh fish; }
 
 .PHONY: compiler
 compiler:

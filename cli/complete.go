@@ -69,7 +69,7 @@ func complete(app *kong.Node, words []string, look func(connection) looker) []an
 		return matching(l.positionals(last, ask), last, "")
 	case strings.HasPrefix(last, "--") && strings.Contains(last, "="):
 		name, value, _ := strings.Cut(last, "=")
-		if f := flagNamed(l.node, name, false); f != nil {
+		if f := flagNamed(l.node, name, true); f != nil {
 			return matching(valuesOf(l, f.Value, value, ask), value, name+"=")
 		}
 		return nil
@@ -94,10 +94,10 @@ func (l *line) read(word string) {
 		l.ended = true
 	case isFlag(word):
 		name, value, hasValue := strings.Cut(word, "=")
-		f := flagNamed(l.node, name, false)
+		f := flagNamed(l.node, name, true)
 		switch {
 		case f == nil && len(word) > 2 && word[1] != '-': // -nweb, or several in one
-			if f = flagNamed(l.node, word[:2], false); f != nil && takesValue(f) {
+			if f = flagNamed(l.node, word[:2], true); f != nil && takesValue(f) {
 				l.flags[f.Name] = word[2:]
 			}
 		case f == nil:

@@ -37,6 +37,7 @@ func TestWordsAreCompleted(t *testing.T) {
 		{"of a namespace", "get pods -n data ", "log"},
 		{"of all", "get pods -A ", "web db log"},
 		{"a flag before the command", "-n data logs ", "log"},
+		{"a flag before a kind", "-n data get so", "sources"},
 		{"not twice", "get pods web ", "db"},
 		{"flags", "get pods --no-", "--no-headers"},
 		{"a flag that was given does not come again", "logs --tail=3 --ta", ""},
