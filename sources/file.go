@@ -106,6 +106,19 @@ func (f *File) Sync(ctx context.Context, req SyncRequest) error {
 	return askSync(ctx, f.cfg.asks, req)
 }
 
+// Recall implements Source.
+func (f *File) Recall() Snapshot {
+	var stored goodSet
+	var errs []error
+	if f.cfg.Dir != "" {
+		stored, errs = newGoodStore(f.cfg.Dir).load()
+	}
+	c := newCatalog(f.cfg.reader(), f.cfg.Path, defaultSetLimits(), stored)
+	c.lost = lossOf(errs)
+	c.recall()
+	return c.snapshot(time.Now())
+}
+
 // Run implements Source. It owns the kernel's watch and the goroutine that
 // writes last good sets, and ends both before it returns; a save under way gets
 // half a second to end.

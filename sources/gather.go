@@ -45,6 +45,8 @@ type Gatherer struct {
 type gathered struct {
 	spec   Spec
 	source Source
+	// suspended is why it is not looked at; nil when it is.
+	suspended *Suspension
 	// passed takes a word when all that the source has sent has been taken.
 	passed chan struct{}
 	ended  chan struct{} // closed when it is through
@@ -72,7 +74,7 @@ func NewGatherer(cfg GathererConfig) *Gatherer {
 func (g *Gatherer) Apply(ctx context.Context, specs []Spec) error {
 	select {
 	case now := <-g.wanted:
-		next, err := exchange(now, specs)
+		next, err := g.exchange(now, specs)
 		if err != nil {
 			next = now
 		}
@@ -83,15 +85,20 @@ func (g *Gatherer) Apply(ctx context.Context, specs []Spec) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	g.stir()
+	return nil
+}
+
+// stir has Run look at the list.
+func (g *Gatherer) stir() {
 	select {
 	case g.changed <- struct{}{}:
 	default: // Run has not taken the last word yet, and will find this list
 	}
-	return nil
 }
 
 // exchange makes the sources of the specs that do not run yet as they should.
-func exchange(now []*gathered, specs []Spec) ([]*gathered, error) {
+func (g *Gatherer) exchange(now []*gathered, specs []Spec) ([]*gathered, error) {
 	var errs []error
 	next := make([]*gathered, 0, len(specs))
 	for _, spec := range specs {
@@ -101,16 +108,39 @@ func exchange(now []*gathered, specs []Spec) ([]*gathered, error) {
 		}
 		one := named(now, spec.Name)
 		if one == nil || one.spec.Key != spec.Key {
-			source, err := spec.New()
-			if err != nil {
+			var err error
+			if one, err = g.make(spec, one); err != nil {
 				errs = append(errs, fmt.Errorf("source %s: %w", spec.Name, err))
 				continue
 			}
-			one = &gathered{spec: spec, source: source, passed: make(chan struct{}), ended: make(chan struct{})}
 		}
 		next = append(next, one)
 	}
 	return next, errors.Join(errs...)
+}
+
+// make makes a source that follows before, nil for none. One that is suspended
+// stays so.
+func (g *Gatherer) make(spec Spec, before *gathered) (*gathered, error) {
+	if before != nil {
+		return newGathered(spec, before.suspended)
+	}
+	suspended, err := g.loadSuspension(spec.Name)
+	if err != nil {
+		return nil, err
+	}
+	return newGathered(spec, suspended)
+}
+
+func newGathered(spec Spec, suspended *Suspension) (*gathered, error) {
+	source, err := spec.New()
+	if err != nil {
+		return nil, err
+	}
+	if suspended != nil {
+		source = newDormant(source, *suspended)
+	}
+	return &gathered{spec: spec, source: source, suspended: suspended, passed: make(chan struct{}), ended: make(chan struct{})}, nil
 }
 
 func named(list []*gathered, name string) *gathered {

@@ -59,7 +59,7 @@ func (g *Gatherer) arrange(ctx context.Context, c courses, out chan<- Snapshot) 
 	list := g.list()
 	for one, stop := range c.running {
 		if next := named(list, one.spec.Name); next != one {
-			g.log.Info("source is ended", "source", one.spec.Name, "reason", whyEnded(next))
+			g.log.Info("source is ended", "source", one.spec.Name, "reason", whyEnded(one, next))
 			stop()
 			delete(c.running, one)
 			c.ending[one.spec.Name] = one
@@ -70,7 +70,11 @@ func (g *Gatherer) arrange(ctx context.Context, c courses, out chan<- Snapshot) 
 		if runs || c.ending[one.spec.Name] != nil || one.over() {
 			continue
 		}
-		g.log.Info("source starts", "source", one.spec.Name, "kind", one.source.Kind())
+		if one.suspended != nil {
+			g.log.Info("source is not looked at", "source", one.spec.Name, "reason", one.suspended.String())
+		} else {
+			g.log.Info("source starts", "source", one.spec.Name, "kind", one.source.Kind())
+		}
 		ctx, stop := context.WithCancel(ctx)
 		c.running[one] = stop
 		go func() { c.ends <- end{one, one.run(ctx, out)} }()
@@ -110,9 +114,14 @@ func (g *Gatherer) sweep(c courses) {
 	}
 }
 
-func whyEnded(next *gathered) string {
-	if next == nil {
+func whyEnded(one, next *gathered) string {
+	switch {
+	case next == nil:
 		return "it is not configured any more"
+	case next.suspended != nil && one.suspended == nil:
+		return "it is " + next.suspended.String()
+	case next.suspended == nil && one.suspended != nil:
+		return "it is resumed"
 	}
 	return "its settings have changed"
 }

@@ -74,6 +74,8 @@ func (a *actor) Run(ctx context.Context, out chan<- Snapshot) error {
 	}
 }
 
+func (a *actor) Recall() Snapshot { return Snapshot{Source: a.name, Revision: a.says + " recalled"} }
+
 func (a *actor) Sync(ctx context.Context, req SyncRequest) error { return askSync(ctx, a.asks, req) }
 
 func (a *actor) note(what string) { a.life.note(a.name + "=" + a.says + " " + what) }

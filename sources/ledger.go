@@ -237,7 +237,7 @@ func (l *ledger) statuses(now time.Time) []Status {
 		if s.Retired {
 			s.WaitsFor = l.unanswered(l.newest)
 		}
-		if s.Kind == KindFile && newest.answered && len(s.Faults) == 0 && !s.Retired {
+		if s.Kind == KindFile && newest.answered && len(s.Faults) == 0 && !s.Retired && s.Suspended == nil {
 			s.Taken, s.LastSuccess = now, now // it tells at once when that is no longer so
 		}
 		s.Source, s.Units = m.Name, remarked(newest.Units, newest.remarks)

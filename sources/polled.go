@@ -81,6 +81,15 @@ func (p *polled) Sync(ctx context.Context, req SyncRequest) error {
 	return askSync(ctx, p.asks, req)
 }
 
+// Recall implements Source.
+func (p *polled) Recall() Snapshot {
+	l := &pollLoop{cfg: p.cfg}
+	if p.cfg.dir != "" {
+		l.recall(newGoodStore(p.cfg.dir))
+	}
+	return l.snapshot()
+}
+
 // Run implements Source. It sends the last good set, then looks, sends, waits.
 // It owns the goroutine that writes last good sets and ends it before it
 // returns; a save under way gets half a second to end.

@@ -30,6 +30,9 @@ type Source interface {
 	// that says why it is not. Calls at the same time share a look. Safe for
 	// concurrent use; ends with ctx.
 	Sync(ctx context.Context, req SyncRequest) error
+	// Recall returns what its last good set on disk says, without a look at its
+	// place: the first Snapshot of Run. It is not called while Run runs.
+	Recall() Snapshot
 }
 
 // SyncRequest is what a look that was asked for may do.
@@ -64,6 +67,9 @@ type Snapshot struct {
 	Live bool
 	// Attempted is true once the source has tried its place, well or badly.
 	Attempted bool
+	// Suspended is why the source is not looked at, by the Gatherer's word; nil when
+	// it is.
+	Suspended *Suspension
 	// Pods in order of (unit, document). Two of one full name are both here:
 	// the Merger decides.
 	Pods []Pod
