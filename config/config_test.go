@@ -232,7 +232,7 @@ func TestFieldsWithoutEffectAreWarnedOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"k.yaml:12:1: authentication has no effect in podstead: " + string(ofAPIServer),
+		"k.yaml:12:1: authentication has no effect in podstead: " + string(ofServer),
 		"k.yaml:10:1: configTrialDuration is of another Kubernetes release and has no effect in podstead",
 		"k.yaml:7:1: enableServer has no effect in podstead: " + string(ofServer),
 		"k.yaml:4:1: hairpinMode has no effect in podstead: " + string(ofEngine),

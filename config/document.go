@@ -74,9 +74,10 @@ type HTTP struct {
 	BearerTokenFile string `json:"bearerTokenFile"`
 	// CAFile holds the certificates to trust instead of the system's.
 	CAFile string `json:"caFile"`
-	// ClientCertFile and ClientKeyFile are what podstead shows of itself.
+	// ClientCertFile holds the certificate (PEM) that podstead shows of itself.
 	ClientCertFile string `json:"clientCertFile"`
-	ClientKeyFile  string `json:"clientKeyFile"`
+	// ClientKeyFile holds the key of ClientCertFile.
+	ClientKeyFile string `json:"clientKeyFile"`
 	// Proxy to go through instead of what HTTP_PROXY and the like say.
 	Proxy string `json:"proxy"`
 	// Timeout bounds a whole answer.
@@ -107,11 +108,13 @@ type Git struct {
 	Include []string `json:"include"`
 	// Exclude are the globs of files that do not.
 	Exclude []string `json:"exclude"`
-	// Username for https; PasswordFile holds the password or token.
-	Username     string `json:"username"`
+	// Username is for https.
+	Username string `json:"username"`
+	// PasswordFile holds the password or token for https.
 	PasswordFile string `json:"passwordFile"`
-	// SSHKeyFile holds a private key, SSHKeyPassphraseFile what opens it.
-	SSHKeyFile           string `json:"sshKeyFile"`
+	// SSHKeyFile holds a private key.
+	SSHKeyFile string `json:"sshKeyFile"`
+	// SSHKeyPassphraseFile holds what opens the key of SSHKeyFile.
 	SSHKeyPassphraseFile string `json:"sshKeyPassphraseFile"`
 	// KnownHostsFile holds the host keys to accept.
 	KnownHostsFile string `json:"knownHostsFile"`
@@ -134,9 +137,10 @@ type Webhook struct {
 	SecretFile string `json:"secretFile"`
 	// TokenFile holds the token of generic pushes.
 	TokenFile string `json:"tokenFile"`
-	// TLSCertFile and TLSKeyFile make it https.
+	// TLSCertFile holds the certificate (PEM) that makes it https.
 	TLSCertFile string `json:"tlsCertFile"`
-	TLSKeyFile  string `json:"tlsKeyFile"`
+	// TLSKeyFile holds the key of TLSCertFile.
+	TLSKeyFile string `json:"tlsKeyFile"`
 }
 
 // Duration is a duration, written like 30s; 0 for the default.

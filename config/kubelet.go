@@ -72,7 +72,10 @@ func setLeaves(v reflect.Value, path string) []string {
 	if v.IsZero() {
 		return nil
 	}
-	if inner := structOf(v.Type()); inner == nil {
+	if structOf(v.Type()) == nil {
+		if amount, is := v.Interface().(interface{ IsZero() bool }); is && amount.IsZero() {
+			return nil // a quantity that is written as 0
+		}
 		return []string{path}
 	}
 	for v.Kind() == reflect.Pointer {

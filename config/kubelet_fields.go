@@ -116,9 +116,7 @@ func plain(paths ...string) []KubeletField {
 func apiServerFields() []KubeletField {
 	return append(plain("eventBurst", "nodeStatusUpdateFrequency", "nodeStatusReportFrequency",
 		"nodeLeaseDurationSeconds", "nodeStatusMaxImages", "contentType", "kubeAPIQPS", "kubeAPIBurst", "enableControllerAttachDetach",
-		"providerID", "registerWithTaints", "registerNode", "rotateCertificates", "serverTLSBootstrap",
-		"authentication.webhook.enabled", "authentication.webhook.cacheTTL",
-		"authorization.mode", "authorization.webhook.cacheAuthorizedTTL", "authorization.webhook.cacheUnauthorizedTTL"),
+		"providerID", "registerWithTaints", "registerNode", "rotateCertificates", "serverTLSBootstrap"),
 		KubeletField{Path: "eventRecordQPS", Note: "podstead's events stay in its memory, and none is dropped for coming fast"},
 		KubeletField{Path: "configMapAndSecretChangeDetectionStrategy", Note: "objects come with their source"})
 }
@@ -126,7 +124,8 @@ func apiServerFields() []KubeletField {
 func serverFields() []KubeletField {
 	return plain("enableServer", "address", "port", "readOnlyPort", "healthzPort", "healthzBindAddress",
 		"tlsCertFile", "tlsPrivateKeyFile", "tlsCipherSuites", "tlsCurvePreferences", "tlsMinVersion",
-		"authentication.x509.clientCAFile", "authentication.anonymous.enabled",
+		"authentication.x509.clientCAFile", "authentication.anonymous.enabled", "authentication.webhook.enabled", "authentication.webhook.cacheTTL",
+		"authorization.mode", "authorization.webhook.cacheAuthorizedTTL", "authorization.webhook.cacheUnauthorizedTTL",
 		"enableDebuggingHandlers", "enableSystemLogHandler", "enableSystemLogQuery", "enableProfilingHandler", "enableDebugFlagsHandler",
 		"enableContentionProfiling", "showHiddenMetricsForVersion",
 		"tracing.endpoint", "tracing.samplingRatePerMillion")
