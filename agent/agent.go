@@ -75,6 +75,7 @@ type Agent struct {
 	drain    *drainFile
 	// inventory is what the last look at the engine said; read by Engine and Fresh.
 	inventory inventory
+	logs      logTrouble
 	workers   sync.WaitGroup
 }
 

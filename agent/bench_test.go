@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/podstead/podstead/agent/events"
+	"github.com/podstead/podstead/agent/nodelogs"
 	"github.com/podstead/podstead/agent/plan"
 	"github.com/podstead/podstead/agent/podspec"
 	"github.com/podstead/podstead/agent/status"
@@ -92,8 +94,9 @@ func startPipeline(b *testing.B, engine lookout, root string, n int) (chan<- sou
 		Resync: time.Hour, MaxPods: n, Pulls: PullLimits{AtOnce: 1},
 	}, Deps{
 		Runtime: engine, Store: status.NewStore(), Logger: quiet, Events: events.New(events.Config{Node: "n1"}),
-		Volumes: volumes.New(volumes.Config{Root: root, CanMount: engine.CanMount, Logger: quiet}),
-		Clock:   func() plan.Moment { return plan.Moment{Boot: "b", Since: time.Since(began), Wall: time.Now()} },
+		Volumes:  volumes.New(volumes.Config{Root: root, CanMount: engine.CanMount, Logger: quiet}),
+		NodeLogs: nodelogs.New(nodelogs.Config{Pods: filepath.Join(root, "log", "pods"), Containers: filepath.Join(root, "log", "containers"), Owner: "node-1"}),
+		Clock:    func() plan.Moment { return plan.Moment{Boot: "b", Since: time.Since(began), Wall: time.Now()} },
 	})
 	if err != nil {
 		b.Fatal(err)

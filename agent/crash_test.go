@@ -201,6 +201,7 @@ func (tr transition) happen(w *world, insist bool) (accepted *atomic.Bool) {
 
 func (tr transition) check(w *world, accepted *atomic.Bool) {
 	w.Helper()
+	w.wantLogLinks()
 	if got := w.running(); !slices.Equal(got, tr.running) {
 		w.Errorf("running %v, want %v", got, tr.running)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/podstead/podstead/agent/events"
+	"github.com/podstead/podstead/agent/nodelogs"
 	"github.com/podstead/podstead/agent/plan"
 	"github.com/podstead/podstead/agent/status"
 	"github.com/podstead/podstead/agent/volumes"
@@ -74,10 +75,20 @@ type Volumes interface {
 	Sweep(ctx context.Context, known func(uid string) bool) error
 }
 
+// NodeLogs shows the logs of containers where a kubelet does. Show costs nothing
+// when nothing has changed; Restore repairs what somebody else did.
+type NodeLogs interface {
+	Show(pod nodelogs.Pod, logs []nodelogs.Log) error
+	Hide(pod nodelogs.Pod) error
+	Restore() (missing int, err error)
+	Sweep(known func(uid string) bool) error
+}
+
 // Deps is what the agent works with. All fields are needed but Registerer.
 type Deps struct {
 	Runtime    Runtime
 	Volumes    Volumes
+	NodeLogs   NodeLogs
 	Events     *events.Recorder
 	Store      *status.Store
 	Clock      func() plan.Moment // SystemClock outside tests

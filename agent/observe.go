@@ -135,6 +135,9 @@ func (a *Agent) observe(ctx context.Context, records []Record) {
 		case <-ctx.Done():
 			return
 		}
+		if asked == nil {
+			a.restoreLogs()
+		}
 		if others.owed = others.owed || seen.anew; seen.err == nil {
 			others.look(ctx)
 		}
@@ -170,6 +173,9 @@ func (a *Agent) sweep(ctx context.Context, records []Record, pods []runtime.Pod)
 	}
 	if err := a.deps.Volumes.Sweep(ctx, func(uid string) bool { return known[uid] }); err != nil {
 		a.log.Warn("secrets of pods that are gone are left in memory", "err", err)
+	}
+	if err := a.deps.NodeLogs.Sweep(func(uid string) bool { return known[uid] }); err != nil {
+		a.log.Warn("links to logs of pods that are gone are left", "err", err)
 	}
 }
 

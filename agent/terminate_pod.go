@@ -91,6 +91,7 @@ func graceOf(pod *v1.Pod) time.Duration {
 // reclaim takes away what is left when nothing of the pod exists on the engine.
 // The record goes last: as long as it is there, the rest may be too.
 func (w *worker) reclaim(ctx context.Context) result {
+	w.hideLogs()
 	if err := w.agent.deps.Volumes.TearDown(ctx, w.uid); err != nil {
 		return result{err: err}
 	}

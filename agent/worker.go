@@ -235,6 +235,7 @@ func (w *worker) observe(ctx context.Context) error {
 	w.observed = observed
 	summary := summarize(observed)
 	w.seen.Store(&summary)
+	w.showLogs()
 
 	history, ended, changed := w.record.History.Observe(w.record.Pod, observed, w.agent.deps.Clock())
 	w.record.History = history

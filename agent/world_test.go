@@ -16,6 +16,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/podstead/podstead/agent/events"
+	"github.com/podstead/podstead/agent/nodelogs"
 	"github.com/podstead/podstead/agent/plan"
 	"github.com/podstead/podstead/agent/podspec"
 	"github.com/podstead/podstead/agent/status"
@@ -34,6 +35,7 @@ type world struct {
 	engine *runtimetest.Fake
 	root   string
 	run    string // for what is secret
+	logs   string // the engine's log files, and the links to them
 	boot   string
 	began  time.Time
 	log    *slog.Logger
@@ -59,9 +61,10 @@ func inWorld(t *testing.T, test func(w *world)) {
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{T: t, engine: runtimetest.New(time.Now), root: memoryDir(t), run: memoryDir(t), boot: "boot-1", began: time.Now()}
+	w := &world{T: t, engine: runtimetest.New(time.Now), root: memoryDir(t), run: memoryDir(t), logs: memoryDir(t), boot: "boot-1", began: time.Now()}
 	w.log = slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	w.engine.AddImage(testImage)
+	w.engine.KeepLogs(filepath.Join(w.logs, "engine"))
 	return w
 }
 
@@ -102,7 +105,10 @@ func (w *world) start() {
 	}, Deps{
 		Runtime: w.engine, Store: w.store, Clock: w.clock, Logger: w.log,
 		Volumes: volumes.New(volumes.Config{Root: w.root, Run: w.run, CanMount: w.engine.CanMount, Logger: w.log}),
-		Events:  events.New(events.Config{Node: "n1", Logger: w.log, Clock: time.Now}),
+		NodeLogs: nodelogs.New(nodelogs.Config{
+			Pods: filepath.Join(w.logs, "pods"), Containers: filepath.Join(w.logs, "containers"), Owner: "node-1",
+		}),
+		Events: events.New(events.Config{Node: "n1", Logger: w.log, Clock: time.Now}),
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -304,6 +310,10 @@ func (w *world) wantNothingLeft() {
 	if pods := w.store.List(); len(pods) != 0 {
 		w.Errorf("%d pods are still shown", len(pods))
 	}
+	if left, _ := filepath.Glob(filepath.Join(w.logs, "pods", "*")); len(left) != 0 {
+		w.Errorf("links to logs are left: %v", left)
+	}
+	w.wantLogLinks()
 }
 
 // wantEvent checks that an event of that reason, holding that text, was told.

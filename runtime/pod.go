@@ -80,6 +80,7 @@ type Container struct {
 	Message     string // the engine's own error text, if any
 	StopSignal  string // of its configuration or image; empty for SIGTERM
 	MessagePath string // host file of the termination message; empty for none
+	LogPath     string // host file of its log; empty before its start, with a driver that has none, and in lists
 }
 
 // Newest returns the newest instance of the named container.

@@ -150,7 +150,8 @@ func (n *node) newAgent(runDir string) (*agent.Agent, error) {
 		Pulls: pullLimits(n.cfg), MaxRestartPeriod: n.cfg.MaxRestartPeriod,
 	}, agent.Deps{
 		Runtime: n.engine, Events: n.recorder, Store: n.store, Clock: clock, Logger: n.log, Registerer: n.registry,
-		Volumes: volumes.New(volumes.Config{Root: n.cfg.RootDir, Run: runDir, CanMount: n.engine.CanMount, Forbids: n.forbids, Logger: n.log}),
+		NodeLogs: n.nodeLogs(),
+		Volumes:  volumes.New(volumes.Config{Root: n.cfg.RootDir, Run: runDir, CanMount: n.engine.CanMount, Forbids: n.forbids, Logger: n.log}),
 	})
 }
 

@@ -165,6 +165,7 @@ func containerFrom(id identity, c container.InspectResponse) runtime.Container {
 		Message:     c.State.Error,
 		StopSignal:  c.Config.StopSignal,
 		MessagePath: id.messagePath,
+		LogPath:     c.LogPath,
 	}
 	if startFailed(c.State) {
 		observed.State = runtime.StateExited

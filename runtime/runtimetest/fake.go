@@ -30,6 +30,7 @@ type Fake struct {
 	info     runtime.Engine
 	rootErr  error
 	mountWhy string
+	logDir   string // of the containers' log files; "" for none
 
 	behaviours map[string][]Process // by "pod/container", container, image or command
 	starts     map[string]int       // starts so far, by pod UID and container
@@ -79,6 +80,7 @@ type object struct {
 	process Process
 	timer   *time.Timer // of the end that is due
 	lines   []line
+	logPath string
 	changed chan struct{} // closed and replaced when the log grows or the process ends
 }
 
@@ -129,6 +131,7 @@ func (f *Fake) drop(o *object) {
 	if o.state == runtime.StateRunning {
 		f.die(o, 137, "")
 	}
+	f.dropLog(o)
 	delete(f.objects, o.id)
 	delete(f.names, o.name)
 	f.pods[o.uid] = slices.DeleteFunc(f.pods[o.uid], func(other *object) bool { return other == o })

@@ -92,7 +92,7 @@ func (o *object) container(imageID string) runtime.Container {
 		Image: o.cfg.Image, ImageID: imageID, State: o.state,
 		CreatedAt: o.createdAt, StartedAt: o.startedAt, FinishedAt: o.finishedAt,
 		ExitCode: o.code, Reason: o.reason, Message: o.message,
-		StopSignal: o.cfg.StopSignal, MessagePath: o.cfg.MessagePath,
+		StopSignal: o.cfg.StopSignal, MessagePath: o.cfg.MessagePath, LogPath: o.logPath,
 	}
 	if o.state == runtime.StateRunning {
 		c.FinishedAt = time.Time{} // of an earlier run
@@ -112,6 +112,6 @@ func roughly(p *runtime.Pod) {
 			c.State = runtime.StateCreated
 		}
 		c.StartedAt, c.FinishedAt = time.Time{}, time.Time{}
-		c.ExitCode, c.Reason, c.Message, c.StopSignal, c.ImageID = 0, "", "", "", ""
+		c.ExitCode, c.Reason, c.Message, c.StopSignal, c.ImageID, c.LogPath = 0, "", "", "", "", ""
 	}
 }

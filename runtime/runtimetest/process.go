@@ -122,6 +122,7 @@ func (f *Fake) launch(o *object) {
 	for _, text := range o.process.errors {
 		o.lines = append(o.lines, line{at: o.startedAt, text: text, stderr: true})
 	}
+	f.openLog(o)
 	o.notify()
 	f.emit(runtime.EventStarted, o)
 	if o.process.every > 0 {
