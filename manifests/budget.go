@@ -17,25 +17,29 @@ type budget struct {
 	text  int64
 }
 
-// textFactor is how often longer than its bytes a unit may be with its aliases
-// written out.
-const textFactor = 4
-
 func (b *budget) spend(line, column, depth int) error {
 	b.nodes++
 	switch {
 	case b.nodes > b.lim.Nodes:
-		return placeError{line, column, fmt.Sprintf("more than the limit of %d values, aliases expanded", b.lim.Nodes)}
+		return placeError{line, column, fmt.Sprintf("more than the limit of %d values and keys, aliases expanded", b.lim.Nodes)}
 	case depth > b.lim.Depth:
 		return placeError{line, column, fmt.Sprintf("nested deeper than the limit of %d", b.lim.Depth)}
 	}
 	return nil
 }
 
+// spendKey counts a key, which costs what a value does.
+func (b *budget) spendKey(line, column int, key string) error {
+	if err := b.spend(line, column, 0); err != nil {
+		return err
+	}
+	return b.spendText(line, column, key)
+}
+
 // spendText counts a string or a key, which an alias repeats at no cost in bytes.
 func (b *budget) spendText(line, column int, s string) error {
-	if b.text += int64(len(s)); b.text > textFactor*b.lim.Bytes {
-		return placeError{line, column, fmt.Sprintf("more than the limit of %d bytes, aliases expanded", textFactor*b.lim.Bytes)}
+	if b.text += int64(len(s)); b.text > b.lim.Bytes {
+		return placeError{line, column, fmt.Sprintf("more than the limit of %d bytes, aliases expanded", b.lim.Bytes)}
 	}
 	return nil
 }

@@ -13,15 +13,15 @@ import (
 
 // Limits bound what a unit may cost, whatever its bytes say.
 type Limits struct {
-	Bytes     int64 // of the unit
+	Bytes     int64 // of the unit, and of its strings and keys with aliases expanded
 	Depth     int   // of nesting
-	Nodes     int   // values, those of expanded aliases included
+	Nodes     int   // values and keys, those of expanded aliases included
 	Documents int   // items of lists included
 }
 
-// DefaultLimits are those of a manifest file. A source that takes larger units
-// raises Nodes with Bytes: text has a value every ten bytes at the most. The
-// parser needs about 500 bytes of memory for each.
+// DefaultLimits are those of a manifest file. Manifests have a value or a key
+// every ten bytes, and the parsers need about 400 bytes of memory for each: where a
+// source takes larger units, Nodes is what bounds their cost.
 func DefaultLimits() Limits {
 	return Limits{Bytes: 1 << 20, Depth: 100, Nodes: 100_000, Documents: 1000}
 }
@@ -38,6 +38,8 @@ type Document struct {
 	Annotations map[string]string
 	// Written is the whole document as RFC 8785 canonical JSON, nulls dropped.
 	Written json.RawMessage
+	// Nodes are its values and keys, aliases expanded.
+	Nodes int
 
 	root   *node
 	pod    *v1.Pod
@@ -100,7 +102,14 @@ type decoder struct {
 	faults    []Fault
 }
 
+// maxFaults bounds what is told of one unit, beside what is told of each pod and
+// object in it.
+const maxFaults = 1000
+
 func (d *decoder) fault(at *node, path, format string, args ...any) {
+	if len(d.faults) >= maxFaults {
+		return
+	}
 	place := Place{Unit: d.unit, Document: d.number, Field: path}
 	if at != nil {
 		place.Line, place.Column = at.line, at.column
@@ -236,6 +245,7 @@ func (d *decoder) take(tree *node, gvk schema.GroupVersionKind) {
 		Kind:        gvk.Kind,
 		Namespace:   metadata.getText("namespace"),
 		Name:        metadata.getText("name"),
+		Nodes:       tree.size(),
 		Labels:      metadata.get("labels").texts(),
 		Annotations: metadata.get("annotations").texts(),
 		root:        tree,

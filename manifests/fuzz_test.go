@@ -106,6 +106,28 @@ func checkObject(t *testing.T, doc Document) {
 	}
 }
 
+// FuzzWeight: a text has no more nodes than its weight says.
+func FuzzWeight(f *testing.F) {
+	for _, sample := range yamlSamples {
+		f.Add([]byte(sample))
+	}
+	for _, sample := range []string{
+		"- |\n  b\n- c\n", "a: |2\n   b, c\n  d: e\n", "a: [ b\n  - |\n   c, d, e\n ]\n", "a: !!str |\n  k: \"\nb: [c, d]\n",
+		"a: \"b\n  c\" # d\ne: 'f'\n", "[a \"b, \"c, d, e\"]\n", "a: [b # ]\n - \"c, \"d, e\"]\n", "? a\n? [b, {c}]\n",
+	} {
+		f.Add([]byte(sample))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		data, fault := cleanText("x", data, Limits{Bytes: 1 << 12})
+		if fault != nil {
+			return
+		}
+		if nodes, most := parsedNodes(data), heavy(data); nodes > most {
+			t.Fatalf("%q: %d nodes, weight %d", data, nodes, most)
+		}
+	})
+}
+
 // FuzzYAML: what we read, sigs.k8s.io/yaml reads the same.
 func FuzzYAML(f *testing.F) {
 	for _, sample := range yamlSamples {

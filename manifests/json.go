@@ -34,7 +34,7 @@ func jsonTrees(unit string, data []byte, lim Limits) ([]*node, []Fault) {
 	b := jsonBuilder{data: data, dec: json.NewDecoder(bytes.NewReader(data)), line: 1, column: 1, budget: budget{lim: lim}}
 	b.dec.UseNumber()
 	var trees []*node
-	for {
+	for len(trees) <= lim.Documents { // one more, which is told
 		tree, err := b.build(1)
 		if errors.Is(err, io.EOF) {
 			return trees, nil
@@ -44,6 +44,7 @@ func jsonTrees(unit string, data []byte, lim Limits) ([]*node, []Fault) {
 		}
 		trees = append(trees, tree)
 	}
+	return trees, nil
 }
 
 // jsonBuilder follows the tokens of a decoder and knows the line and column of
@@ -120,13 +121,16 @@ func (b *jsonBuilder) items(out *node, depth int) (*node, error) {
 }
 
 func (b *jsonBuilder) members(depth int) (*node, error) {
-	out := newObject(b.line, b.column)
+	out := newObject(b.line, b.column, 0)
 	for b.dec.More() {
 		tok, err := b.next()
 		if err != nil {
 			return nil, err
 		}
 		key, _ := tok.(string) // the decoder lets nothing else be a key
+		if err := b.budget.spendKey(b.line, b.column, key); err != nil {
+			return nil, err
+		}
 		f := member{key: key, line: b.line, column: b.column}
 		if f.value, err = b.build(depth + 1); err != nil {
 			return nil, err

@@ -74,3 +74,12 @@ func sameLines(t *testing.T, got, want []string) {
 		t.Errorf("got:\n%s\nwant:\n%s", g, w)
 	}
 }
+
+func readTestdata(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

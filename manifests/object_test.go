@@ -193,7 +193,7 @@ func TestObjectsAreBounded(t *testing.T) {
 		{name: "2 MiB in a Secret", data: inJSON(KindSecret, "data", base64.StdEncoding.EncodeToString([]byte(megabytes))), want: ":1:67: data: larger than the limit of 1048576 bytes for all values of a Secret"},
 		{name: "2 MiB in stringData", data: inJSON(KindSecret, "stringData", megabytes), want: "pod.yaml:1:1: data: larger than the limit of 1048576 bytes for all values of a Secret"},
 		{name: "a text in many aliases", data: secretWith(repeated + strings.ReplaceAll(keys(20), ": value-", ": *a #")), want: "pod.yaml:1:1: data: larger than the limit of 1048576 bytes for all values of a Secret"},
-		{name: "a text in too many aliases", data: secretWith(repeated + strings.ReplaceAll(keys(1000), ": value-", ": *a #")), want: "more than the limit of 33554432 bytes, aliases expanded"},
+		{name: "a text in too many aliases", data: secretWith(repeated + strings.ReplaceAll(keys(1000), ": value-", ": *a #")), want: "more than the limit of 8388608 bytes, aliases expanded"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, faults := objectFaults(tc.data, edge, body)

@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -57,18 +58,23 @@ type repeat struct {
 // objectBuilder collects the members of an object in constant time each.
 type objectBuilder struct {
 	node  *node
-	index map[string]int
+	index map[string]int // nil as long as a look at each member is cheaper
 }
 
-func newObject(line, column int) objectBuilder {
-	n := &node{kind: object, line: line, column: column}
-	return objectBuilder{node: n, index: map[string]int{}}
+// fewMembers is up to how many members a key is looked for without an index.
+const fewMembers = 16
+
+// newObject begins an object of about size members.
+func newObject(line, column, size int) *objectBuilder {
+	return &objectBuilder{node: &node{kind: object, line: line, column: column, fields: make([]member, 0, size)}}
 }
 
-func (b objectBuilder) set(f member) {
-	at, there := b.index[f.key]
+func (b *objectBuilder) set(f member) {
+	at, there := b.find(f.key)
 	if !there {
-		b.index[f.key] = len(b.node.fields)
+		if b.index != nil {
+			b.index[f.key] = len(b.node.fields)
+		}
 		b.node.fields = append(b.node.fields, f)
 		return
 	}
@@ -77,6 +83,33 @@ func (b objectBuilder) set(f member) {
 		b.node.repeated = append(b.node.repeated, repeat{key: f.key, line: f.line, column: f.column, first: before.line})
 	}
 	b.node.fields[at] = f
+}
+
+func (b *objectBuilder) find(key string) (at int, there bool) {
+	if len(b.node.fields) <= fewMembers {
+		at = slices.IndexFunc(b.node.fields, func(f member) bool { return f.key == key })
+		return at, at >= 0
+	}
+	if b.index == nil {
+		b.index = make(map[string]int, cap(b.node.fields))
+		for i, f := range b.node.fields {
+			b.index[f.key] = i
+		}
+	}
+	at, there = b.index[key]
+	return at, there
+}
+
+// size is how many values and keys a tree holds.
+func (n *node) size() int {
+	total := 1 + len(n.fields)
+	for _, f := range n.fields {
+		total += f.value.size()
+	}
+	for _, item := range n.items {
+		total += item.size()
+	}
+	return total
 }
 
 // get is the value of a key, or nil.

@@ -75,10 +75,12 @@ type typeCheck struct {
 }
 
 func (c *typeCheck) add(f typeFault) {
-	if len(c.faults) < maxTypeFaults {
+	if !c.full() {
 		c.faults = append(c.faults, f)
 	}
 }
+
+func (c *typeCheck) full() bool { return len(c.faults) >= maxTypeFaults }
 
 func (c *typeCheck) drop(n *node, path, message string) {
 	n.dropped = true
@@ -112,6 +114,9 @@ func (c *typeCheck) checkStruct(n *node, t reflect.Type, path string) {
 		ft, ok := known[f.key]
 		if !ok {
 			f.value.dropped = true
+			if c.full() {
+				continue
+			}
 			c.add(typeFault{line: f.line, column: f.column, path: child(path, c.show(path, f.key, f.value)), message: unknownField(f.key, known), lenient: true})
 			continue
 		}
@@ -142,7 +147,7 @@ func (c *typeCheck) checkSlice(n *node, t reflect.Type, path string) {
 
 func (c *typeCheck) repeated(n *node, path string) {
 	for _, r := range n.repeated {
-		if len(c.faults) >= maxTypeFaults {
+		if c.full() {
 			return
 		}
 		message := fmt.Sprintf("duplicate key, first at line %d", r.first)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -11,14 +12,15 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// kubernetesValue is what the first YAML document of data means to Kubernetes:
-// by YAML 1.1, where yes and off are booleans, 0x10 and 010 are numbers.
-func kubernetesValue(data []byte) (any, error) {
+// kubernetesJSON is what the first YAML document of data means to Kubernetes: by
+// YAML 1.1, where yes and off are booleans, 0x10 and 010 are numbers. The members
+// of its objects are sorted by key.
+func kubernetesJSON(data []byte) ([]byte, error) {
 	raw, err := sigsyaml.YAMLToJSON(data)
 	if err != nil {
 		return nil, errors.New(onlySyntax(err.Error()))
 	}
-	return readValue(raw)
+	return raw, nil
 }
 
 // onlySyntax keeps of the parser's error what cannot quote a value.
@@ -34,16 +36,30 @@ func onlySyntax(message string) string {
 	return message + " (as Kubernetes reads it)"
 }
 
-// fill puts the values into a tree. Where the two parsers see another
-// structure, nobody can say what the author means: that is an error, at the
-// place.
-func (n *node) fill(value any) error {
+// filling puts the values of a document into its tree, one after the other, so
+// that nothing needs to hold them all beside it.
+type filling struct{ dec *json.Decoder }
+
+func newFilling(raw []byte) filling {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	return filling{dec: dec}
+}
+
+// fill takes the next value for n. Where the two parsers see another structure,
+// nobody can say what the author means: that is an error, at the place.
+func (f filling) fill(n *node) error {
+	tok, err := f.dec.Token()
+	if err != nil {
+		return n.ambiguous()
+	}
 	var ok bool
-	switch v := value.(type) {
-	case map[string]any:
-		return n.fillFields(v)
-	case []any:
-		return n.fillItems(v)
+	switch v := tok.(type) {
+	case json.Delim:
+		if v == '{' {
+			return f.fields(n)
+		}
+		return f.items(n)
 	case nil:
 		ok = n.fillScalar(null, "")
 	case bool:
@@ -65,32 +81,57 @@ func (n *node) fillScalar(k kind, scalar string) bool {
 	return ok
 }
 
-func (n *node) fillItems(values []any) error {
-	if n.kind != list || len(n.items) != len(values) {
+func (f filling) items(n *node) error {
+	if n.kind != list {
 		return n.ambiguous()
 	}
-	for i, item := range n.items {
-		if err := item.fill(values[i]); err != nil {
+	for _, item := range n.items {
+		if !f.dec.More() {
+			return n.ambiguous()
+		}
+		if err := f.fill(item); err != nil {
 			return err
 		}
+	}
+	return f.end(n)
+}
+
+// fields goes through the members in the order in which their values come.
+func (f filling) fields(n *node) error {
+	if n.kind != object {
+		return n.ambiguous()
+	}
+	for _, at := range n.sorted() {
+		key, err := f.dec.Token()
+		if err != nil || key != json.Token(n.fields[at].key) {
+			return n.ambiguous()
+		}
+		if err := f.fill(n.fields[at].value); err != nil {
+			return err
+		}
+	}
+	return f.end(n)
+}
+
+// end takes the bracket that closes n, behind the last of its values.
+func (f filling) end(n *node) error {
+	if f.dec.More() {
+		return n.ambiguous()
+	}
+	if _, err := f.dec.Token(); err != nil {
+		return n.ambiguous()
 	}
 	return nil
 }
 
-func (n *node) fillFields(values map[string]any) error {
-	if n.kind != object || len(n.fields) != len(values) {
-		return n.ambiguous()
+// sorted is the order of the members by their keys.
+func (n *node) sorted() []int32 {
+	order := make([]int32, len(n.fields))
+	for i := range order {
+		order[i] = int32(i)
 	}
-	for _, f := range n.fields {
-		value, ok := values[f.key]
-		if !ok {
-			return n.ambiguous()
-		}
-		if err := f.value.fill(value); err != nil {
-			return err
-		}
-	}
-	return nil
+	slices.SortFunc(order, func(a, b int32) int { return strings.Compare(n.fields[a].key, n.fields[b].key) })
+	return order
 }
 
 func (n *node) ambiguous() error {
@@ -107,11 +148,14 @@ func (k keyNames) of(plain string) (string, error) {
 	if name, ok := k[plain]; ok {
 		return name, nil
 	}
-	value, err := kubernetesValue([]byte(plain + ": 0\n"))
+	raw, err := kubernetesJSON([]byte(plain + ": 0\n"))
 	if err != nil {
 		return "", errNoKey
 	}
-	m, _ := value.(map[string]any)
+	var m map[string]any
+	if json.Unmarshal(raw, &m) != nil {
+		return "", errNoKey
+	}
 	for name := range m {
 		k[plain] = name
 		return name, nil

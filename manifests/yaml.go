@@ -13,8 +13,8 @@ import (
 // yamlTrees reads every document of a YAML stream. A document that is empty or
 // only comments is left out. A syntax error ends the reading.
 func yamlTrees(unit string, data []byte, lim Limits) ([]*node, []Fault) {
-	if tooDense(data, lim.Nodes) {
-		return nil, []Fault{{Place: Place{Unit: unit}, Message: fmt.Sprintf("more than the limit of %d values", lim.Nodes)}}
+	if line := overweight(data, lim.Nodes); line > 0 {
+		return nil, []Fault{{Place: Place{Unit: unit, Line: line}, Message: fmt.Sprintf("more than the limit of %d values and keys", lim.Nodes)}}
 	}
 	loader, err := yaml.NewLoader(bytes.NewReader(data))
 	if err != nil {
@@ -23,7 +23,7 @@ func yamlTrees(unit string, data []byte, lim Limits) ([]*node, []Fault) {
 	var trees []*node
 	b := yamlBuilder{keys: keyNames{}, budget: budget{lim: lim}}
 	lines := lineFinder{data: data, line: 1}
-	for {
+	for len(trees) <= lim.Documents { // one more, which is told
 		var document yaml.Node
 		err := loader.Load(&document)
 		if errors.Is(err, io.EOF) {
@@ -41,20 +41,7 @@ func yamlTrees(unit string, data []byte, lim Limits) ([]*node, []Fault) {
 		}
 		trees = append(trees, tree)
 	}
-}
-
-// tooDense bounds what a stream can cost before it is parsed: no value is
-// without one of these bytes around it. Commas and colons in long strings count
-// too, which the limit leaves room for.
-func tooDense(data []byte, nodes int) bool {
-	count := 0
-	for _, c := range data {
-		switch c {
-		case ',', ':', '[', '{', '\n':
-			count++
-		}
-	}
-	return count > 2*nodes
+	return trees, nil
 }
 
 func isBlank(document *yaml.Node) bool {
@@ -72,17 +59,28 @@ type yamlBuilder struct {
 }
 
 // read gives a document's tree its places from the parser's nodes and its
-// values from sigs.k8s.io/yaml, which reads the document from data.
+// values from sigs.k8s.io/yaml, which reads the document from data. The parser's
+// nodes are gone then: each of the two needs more memory than all else.
 func (b *yamlBuilder) read(document *yaml.Node, data []byte) (*node, error) {
 	tree, err := b.build(document.Content[0], 1)
 	if err != nil {
 		return nil, err
 	}
-	value, err := kubernetesValue(data)
+	release(document)
+	raw, err := kubernetesJSON(data)
 	if err != nil {
 		return nil, placeError{tree.line, tree.column, err.Error()}
 	}
-	return tree, tree.fill(value)
+	return tree, newFilling(raw).fill(tree)
+}
+
+// release lets go of the nodes of a document, which the loader holds by their
+// anchors until the next.
+func release(n *yaml.Node) {
+	for _, c := range n.Content {
+		release(c)
+	}
+	n.Content = nil
 }
 
 func (b *yamlBuilder) build(n *yaml.Node, depth int) (*node, error) {
@@ -104,7 +102,7 @@ func (b *yamlBuilder) sequence(n *yaml.Node, depth int) (*node, error) {
 	if err := knownTag(n, "!!seq"); err != nil {
 		return nil, err
 	}
-	out := &node{kind: list, line: n.Line, column: n.Column}
+	out := &node{kind: list, line: n.Line, column: n.Column, items: make([]*node, 0, len(n.Content))}
 	for _, c := range n.Content {
 		item, err := b.build(c, depth+1)
 		if err != nil {
@@ -119,7 +117,7 @@ func (b *yamlBuilder) mapping(n *yaml.Node, depth int) (*node, error) {
 	if err := knownTag(n, "!!map"); err != nil {
 		return nil, err
 	}
-	out := newObject(n.Line, n.Column)
+	out := newObject(n.Line, n.Column, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Tag == "!!merge" {
 			if err := b.merge(out, n.Content[i+1], depth); err != nil {
@@ -129,7 +127,7 @@ func (b *yamlBuilder) mapping(n *yaml.Node, depth int) (*node, error) {
 		}
 		key, err := b.key(n.Content[i])
 		if err == nil {
-			err = b.budget.spendText(n.Content[i].Line, n.Content[i].Column, key)
+			err = b.budget.spendKey(n.Content[i].Line, n.Content[i].Column, key)
 		}
 		if err != nil {
 			return nil, err
@@ -146,7 +144,7 @@ func (b *yamlBuilder) mapping(n *yaml.Node, depth int) (*node, error) {
 // merge takes over the members of the mappings that a merge key names. As in
 // sigs.k8s.io/yaml the order written decides: a merge key overrides the keys
 // above it and is overridden by those below; of a list, earlier ones win.
-func (b *yamlBuilder) merge(out objectBuilder, from *yaml.Node, depth int) error {
+func (b *yamlBuilder) merge(out *objectBuilder, from *yaml.Node, depth int) error {
 	switch resolved := follow(from); resolved.Kind {
 	case yaml.MappingNode:
 		tree, err := b.build(resolved, depth+1)
@@ -197,19 +195,18 @@ func (b *yamlBuilder) key(n *yaml.Node) (string, error) {
 	return key, nil
 }
 
-// scalar has the parser's text as long as no value has been filled in.
+// scalar has no value yet: what is to be filled in is text until then.
 func (b *yamlBuilder) scalar(n *yaml.Node) (*node, error) {
 	if err := knownTag(n, "!!str", "!!int", "!!float", "!!bool", "!!null"); err != nil {
 		return nil, err
 	}
-	out := &node{kind: text, scalar: n.Value, line: n.Line, column: n.Column}
 	if n.Style == 0 && notFinite(n.Value) {
 		return nil, placeError{n.Line, n.Column, "not a value that JSON can hold"}
 	}
 	if err := b.budget.spendText(n.Line, n.Column, n.Value); err != nil {
 		return nil, err
 	}
-	return out, noNUL(out)
+	return &node{kind: text, line: n.Line, column: n.Column}, nil
 }
 
 // knownTag refuses other tags without naming them: one may be a password that

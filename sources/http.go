@@ -119,8 +119,8 @@ type httpSettings struct {
 	removal int
 }
 
-// reader takes a body as large as the source's limit. A value needs some 500
-// bytes of memory: their number is bounded more tightly than the text's.
+// reader takes a body as large as the source's limit. Their values are bounded more
+// tightly than their text.
 func (s *httpSettings) reader() unitReader {
 	limits := manifests.DefaultLimits()
 	limits.Nodes = max(limits.Nodes, int(s.MaxBytes/bytesPerValue))
@@ -131,6 +131,7 @@ func (s *httpSettings) reader() unitReader {
 	}
 }
 
-// bytesPerValue is how much text a large body has at least for each value in it;
-// manifests as people and tools write them have more.
-const bytesPerValue = 16
+// bytesPerValue is how much text a body of the limit's size has at least for each
+// value and key. At that, no body needs more than ten times its limit of memory,
+// and a thousand pods fit into 8 MiB.
+const bytesPerValue = 48

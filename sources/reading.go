@@ -18,6 +18,7 @@ type reading struct {
 	// what they are long with their aliases written out.
 	documents int
 	expanded  int
+	nodes     int          // values and keys of what is for this node
 	check     *PolicyCheck // of the pods' policy; nil until there is a pod
 	named     map[manifests.ObjectRef]manifests.Place
 	claimed   map[fullName]manifests.Place // by pods
@@ -83,6 +84,7 @@ func (g *reading) pod(doc manifests.Document) {
 // claim adds a pod, and warns when an earlier one of the unit has its name. It
 // stays in the version: which of two runs is decided over all sources.
 func (g *reading) claim(doc manifests.Document, pod Pod) {
+	g.nodes += doc.Nodes
 	g.version.pods = append(g.version.pods, pod)
 	name := fullName{pod.Namespace, pod.Name}
 	if first, taken := g.claimed[name]; taken {
@@ -147,6 +149,7 @@ func (g *reading) keep(doc manifests.Document, object *manifests.Object) {
 		return
 	}
 	g.named[ref] = doc.Place
+	g.nodes += doc.Nodes
 	g.version.objects = append(g.version.objects, Object{Object: object, Origin: g.origin(doc)})
 }
 
@@ -170,11 +173,29 @@ func (g *reading) skip(doc manifests.Document, reason string, faults []manifests
 }
 
 func (g *reading) blame(faults ...manifests.Fault) {
-	g.version.unit.Faults = append(g.version.unit.Faults, faults...)
+	g.version.unit.Faults = told(g.version.unit, g.version.unit.Faults, faults)
 }
 
 func (g *reading) warned(warnings ...manifests.Fault) {
-	g.version.unit.Warnings = append(g.version.unit.Warnings, warnings...)
+	g.version.unit.Warnings = told(g.version.unit, g.version.unit.Warnings, warnings)
+}
+
+// maxTold bounds the faults and the warnings that a unit keeps: as many as anybody
+// mends at once.
+const maxTold = 1000
+
+// told adds to what is told of a unit; past the bound it says that there is more.
+func told(unit Unit, before, more []manifests.Fault) []manifests.Fault {
+	switch room := maxTold - len(before); {
+	case len(more) <= room:
+		return append(before, more...)
+	case room < 0: // said already
+		return before
+	default:
+		return append(append(before, more[:room]...), manifests.Fault{
+			Place: manifests.Place{Unit: unit.Name}, Message: fmt.Sprintf("more than %d: the rest is not told", maxTold),
+		})
+	}
 }
 
 func (g *reading) options() manifests.Options {

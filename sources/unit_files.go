@@ -14,7 +14,8 @@ import (
 // exceeds it.
 const (
 	maxUnitDocuments = 10_000
-	maxUnitExpanded  = 64 << 20
+	maxUnitExpanded  = 16 << 20
+	maxUnitNodes     = 500_000 // in what is for this node
 	maxUnitFaults    = 100
 )
 
@@ -65,6 +66,8 @@ func (g *reading) tooMuch(rest int) string {
 		return fmt.Sprintf("exceeds the limit of %d documents for a source", maxUnitDocuments)
 	case g.expanded > maxUnitExpanded:
 		return fmt.Sprintf("exceeds the limit of %d bytes for a source, aliases expanded", maxUnitExpanded)
+	case g.nodes > maxUnitNodes:
+		return fmt.Sprintf("exceeds the limit of %d values and keys for what a source has for this node, aliases expanded", maxUnitNodes)
 	case len(g.version.pods) > limit:
 		return fmt.Sprintf("exceeds the limit of %d pods for a source", limit)
 	case len(g.version.unit.Faults) > maxUnitFaults && rest > 0:

@@ -99,8 +99,37 @@ func TestManyFilesAreBoundedWithTheirAliasesWrittenOut(t *testing.T) {
 		t.Error(why)
 	}
 	g.expanded = maxUnitExpanded + 1
-	if why := g.tooMuch(1); why != "exceeds the limit of 67108864 bytes for a source, aliases expanded" {
+	if why := g.tooMuch(1); why != "exceeds the limit of 16777216 bytes for a source, aliases expanded" {
 		t.Error(why)
+	}
+}
+
+// What stays in memory is what is for this node.
+func TestManyFilesAreBoundedInTheValuesForThisNode(t *testing.T) {
+	const object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, annotations: {podstead/node-selector: %q}}\ndata: {a: b}\n"
+	g := gitReader().begin(&version{})
+	g.file("a.yaml", fmt.Appendf(nil, object, "here", ""))
+	here := g.nodes
+	g.file("b.yaml", fmt.Appendf(nil, object, "there", "kubernetes.io/hostname=other"))
+	if here != 17 || g.nodes != here {
+		t.Errorf("%d values and keys, then %d", here, g.nodes)
+	}
+	g.nodes = maxUnitNodes + 1
+	if why := g.tooMuch(1); why != "exceeds the limit of 500000 values and keys for what a source has for this node, aliases expanded" {
+		t.Error(why)
+	}
+}
+
+func TestAUnitTellsSoManyFaultsOnly(t *testing.T) {
+	g := gitReader().begin(&version{unit: Unit{Name: "body"}})
+	for range 3 {
+		g.blame(make([]manifests.Fault, maxTold/2)...)
+		g.warned(make([]manifests.Fault, maxTold/2)...)
+	}
+	for _, kept := range [][]manifests.Fault{g.version.unit.Faults, g.version.unit.Warnings} {
+		if len(kept) != maxTold+1 || kept[maxTold].Error() != "body: more than 1000: the rest is not told" {
+			t.Errorf("%d kept, the last: %v", len(kept), kept[len(kept)-1])
+		}
 	}
 }
 
