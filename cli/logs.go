@@ -17,6 +17,7 @@ import (
 // defaultContainer is the annotation by which a pod says whose log is meant.
 const defaultContainer = "kubectl.kubernetes.io/default-container"
 
+// LogsCmd is `podstead logs`.
 type LogsCmd struct {
 	connection
 	Namespace  string        `short:"n" default:"default" placeholder:"NAMESPACE" help:"Namespace of the pod."`
@@ -29,6 +30,16 @@ type LogsCmd struct {
 	Timestamps bool          `help:"Put the time before each line."`
 	LimitBytes int64         `placeholder:"BYTES" help:"At most this much."`
 	Pod        string        `arg:"" name:"POD" help:"Pod, by its full name (web-n1) or as written in the manifest (web)."`
+}
+
+// Examples are those of `podstead logs`.
+func (LogsCmd) Examples() []Example {
+	return []Example{
+		{"what a pod has said", "podstead logs web -c main"},
+		{"follow it", "podstead logs -f pod/web --tail 20"},
+		{"what it said before its last restart", "podstead logs db --previous"},
+		{"the last five minutes, with times", "podstead logs web -c side --since 5m --timestamps"},
+	}
 }
 
 // Run copies the log to the output.

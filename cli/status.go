@@ -14,9 +14,19 @@ import (
 	"github.com/podstead/podstead/agent/status"
 )
 
+// StatusCmd is `podstead status`.
 type StatusCmd struct {
 	connection
+	coloured
 	Output dataForm `short:"o" placeholder:"json|yaml" help:"Another form."`
+}
+
+// Examples are those of `podstead status`.
+func (StatusCmd) Examples() []Example {
+	return []Example{
+		{"is all well", "podstead status"},
+		{"for a monitor", "podstead status -o json"},
+	}
 }
 
 // health is everything that `podstead status` judges.
@@ -38,7 +48,7 @@ func (c *StatusCmd) Run(ctx context.Context, t Terminal) error {
 	if c.Output != "" {
 		err = Encode(t.Out, string(c.Output), h)
 	} else {
-		err = h.print(t.Out, time.Now())
+		err = h.print(t.Out, time.Now(), c.on(t.Out))
 	}
 	if err == nil && len(h.Problems) > 0 {
 		err = &Exit{Code: ExitFailed}
@@ -138,8 +148,14 @@ func Explanation(p *v1.Pod) string {
 	return p.Status.Message
 }
 
-// print writes one screen.
-func (h health) print(out io.Writer, now time.Time) error {
+// print writes one screen. Colours are in the last column, where nothing is aligned.
+func (h health) print(out io.Writer, now time.Time, colour bool) error {
+	paint := func(c hue, text string) string {
+		if !colour {
+			return text
+		}
+		return c.paint(text)
+	}
 	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
 	a := h.Agent
 	fmt.Fprintf(w, "Node\t%s\n", a.Node)
@@ -147,11 +163,11 @@ func (h health) print(out io.Writer, now time.Time) error {
 	if a.Engine.Error == "" {
 		fmt.Fprintf(w, "Engine\t%s %s (API %s) at %s\n", a.Engine.Name, a.Engine.Version, a.Engine.APIVersion, a.Engine.Endpoint)
 	} else {
-		fmt.Fprintf(w, "Engine\tnot reachable at %s\n", a.Engine.Endpoint)
+		fmt.Fprintf(w, "Engine\t%s at %s\n", paint(red, "not reachable"), a.Engine.Endpoint)
 	}
 	h.printConfiguration(w, now)
 	for i, s := range h.Sources {
-		fmt.Fprintf(w, "%s\t%s: %s, %s, from %s\n", label(i, "Sources"), s.Name, stateText(&s)+waiting(&s), Count(s.Pods, "pod"), s.Place)
+		fmt.Fprintf(w, "%s\t%s: %s, %s, from %s\n", label(i, "Sources"), s.Name, paint(sourceHue(&s), stateText(&s))+waiting(&s), Count(s.Pods, "pod"), s.Place)
 	}
 	good, done := 0, 0
 	for i := range h.Pods {
@@ -162,9 +178,13 @@ func (h health) print(out io.Writer, now time.Time) error {
 			done++
 		}
 	}
-	fmt.Fprintf(w, "Pods\t%d: %d ready, %d succeeded, %d not well\n", len(h.Pods), good, done, len(h.Pods)-good-done)
+	unwell := fmt.Sprintf("%d not well", len(h.Pods)-good-done)
+	if len(h.Pods) > good+done {
+		unwell = paint(red, unwell)
+	}
+	fmt.Fprintf(w, "Pods\t%d: %s, %d succeeded, %s\n", len(h.Pods), paint(green, fmt.Sprintf("%d ready", good)), done, unwell)
 	for i, problem := range h.Problems {
-		fmt.Fprintf(w, "%s\t%s\n", label(i, "Problems"), OneLine(problem))
+		fmt.Fprintf(w, "%s\t%s\n", label(i, "Problems"), paint(red, OneLine(problem)))
 	}
 	return w.Flush()
 }

@@ -22,11 +22,16 @@ type SyncCmd struct {
 func (SyncCmd) Help() string {
 	return `Every source named looks at its place at once, also one that waits after an error. The command
 returns when what was found is in force, or says why it is not. A source that holds back a state
-which removes too much (RemovalHeld) lets it through with --allow-removal.
+which removes too much (RemovalHeld) lets it through with --allow-removal.`
+}
 
-Examples:
-  podstead sync
-  podstead sync --allow-removal fleet`
+// Examples are those of `podstead sync`.
+func (SyncCmd) Examples() []Example {
+	return []Example{
+		{"look at every source now", "podstead sync"},
+		{"let through what a source holds back", "podstead sync --allow-removal fleet"},
+		{"for a script", "podstead sync file -o json --timeout 30s"},
+	}
 }
 
 // Run makes the agent's sources look and prints what came of it.

@@ -16,6 +16,14 @@ type VersionCmd struct {
 	Client bool     `help:"This program only; do not ask the agent."`
 }
 
+// Examples are those of `podstead version`.
+func (VersionCmd) Examples() []Example {
+	return []Example{
+		{"this program and the agent that runs", "podstead version"},
+		{"this program alone, for a script", "podstead version --client -o json"},
+	}
+}
+
 // Run prints the versions of this program and of the agent. That no agent runs is
 // not an error here.
 func (c *VersionCmd) Run(ctx context.Context, t Terminal, this api.Version) error {

@@ -134,10 +134,14 @@ func TestOneScreenOfStatus(t *testing.T) {
 		Engine:        api.Engine{Endpoint: "unix:///var/run/docker.sock", Name: "docker", Version: "20.10.24", APIVersion: "1.41"}}}
 	h.Problems = problems(h)
 	var out bytes.Buffer
-	if err := h.print(&out, noon); err != nil {
+	if err := h.print(&out, noon, false); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "status.txt", out.String())
+	out.Reset()
+	if err := h.print(&out, noon, true); err != nil || !strings.Contains(out.String(), red.paint("1 not well")) || !strings.Contains(out.String(), red.paint("Error,LastGood")) {
+		t.Errorf("in colour: %q, %v", &out, err)
+	}
 }
 
 func TestWhatStatusCallsAProblem(t *testing.T) {
@@ -191,7 +195,7 @@ func TestManifestsDoNotReachTheTerminal(t *testing.T) {
 	if err := printSync(&out, []api.SyncResult{{Source: "fleet", Error: evil}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := (health{Problems: []string{evil}}).print(&out, time.Now()); err != nil {
+	if err := (health{Problems: []string{evil}}).print(&out, time.Now(), false); err != nil {
 		t.Fatal(err)
 	}
 	if strings.ContainsAny(out.String(), "\x1b\a\r\u009b") || strings.Contains(out.String(), "\nfleet: all") {

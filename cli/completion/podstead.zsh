@@ -24,5 +24,6 @@ _podstead() {
 if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
     _podstead "$@"
 else
+    (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i; }
     compdef _podstead podstead
 fi

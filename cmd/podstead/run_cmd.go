@@ -29,13 +29,20 @@ docs/configuration.md says of every field what it does. Fields and flags of a ku
 have no effect here are named in the log. When the file changes, or at SIGHUP, it
 is read again: sources come and go without touching the pods of others.
 
-Stopping the agent leaves the pods running; starting it again adopts them.
+Stopping the agent leaves the pods running; starting it again adopts them.`
+}
 
-Examples:
-  podstead run --pod-manifest-path /etc/podstead/manifests
-  podstead run --git-url https://git.example/org/fleet.git --git-path 'nodes/$(NODE_NAME)' \
-               --git-username bot --git-password-file /etc/podstead/git-token
-  podstead run --runonce --pod-manifest-path ./manifests -o json`
+// Examples are those of `podstead run`.
+func (runCmd) Examples() []cli.Example {
+	return []cli.Example{
+		{For: "the pods of a folder", Line: "podstead run --pod-manifest-path /etc/podstead/manifests"},
+		{
+			For:  "this node's folder of a repository",
+			Line: "podstead run --git-url https://git.example/org/fleet.git --git-path 'nodes/$(NODE_NAME)' --git-username bot --git-password-file /etc/podstead/git-token",
+		},
+		{For: "everything that a file says", Line: "podstead run --config /etc/podstead/config.yaml"},
+		{For: "until all is ready, then end", Line: "podstead run --runonce --pod-manifest-path ./manifests -o json"},
+	}
 }
 
 // Run runs the agent until the terminal's context ends.

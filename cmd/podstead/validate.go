@@ -17,6 +17,15 @@ type validateCmd struct {
 	Paths    []string `arg:"" name:"PATH" help:"Manifest files, or folders as the agent would read them; also a configuration file."`
 }
 
+// Examples are those of `podstead validate`.
+func (validateCmd) Examples() []cli.Example {
+	return []cli.Example{
+		{For: "a manifest, before it is copied", Line: "podstead validate web.yaml"},
+		{For: "a folder, as a URL's or a repository's policy takes it", Line: "podstead validate --policy edge manifests"},
+		{For: "a configuration file", Line: "podstead validate config.yaml"},
+	}
+}
+
 // checked is what a validation has found.
 type checked struct {
 	node                 manifests.Node
