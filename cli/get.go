@@ -200,7 +200,7 @@ func (c *getEventsCmd) sayNothing(t Terminal) {
 func (c *getEventsCmd) wanted(ctx context.Context, client *api.Client) (func(*v1.Event) bool, error) {
 	scope, names := c.scope(), map[string]bool{}
 	for _, name := range c.Names {
-		names[name] = true
+		names[strings.TrimPrefix(strings.TrimPrefix(name, "pod/"), "pods/")] = true
 	}
 	if len(c.Names) > 0 {
 		pods, err := client.Pods(ctx)
