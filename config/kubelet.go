@@ -73,8 +73,10 @@ func setLeaves(v reflect.Value, path string) []string {
 		return nil
 	}
 	if structOf(v.Type()) == nil {
-		if amount, is := v.Interface().(interface{ IsZero() bool }); is && amount.IsZero() {
-			return nil // a quantity that is written as 0
+		if v.CanAddr() {
+			if amount, is := v.Addr().Interface().(interface{ IsZero() bool }); is && amount.IsZero() {
+				return nil // a quantity that is written as 0
+			}
 		}
 		return []string{path}
 	}

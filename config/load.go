@@ -46,6 +46,9 @@ func (l Loader) load() (Config, *fileConfig, error) {
 		c.Manifests = []string{filepath.Join(l.Etc, "manifests")}
 	}
 	c.settlePaths()
+	if c.DockerEndpoint == "" && os.Getenv("DOCKER_HOST") != "" {
+		c.Origins["docker-endpoint"] = Origin{From: FromEnvironment, Place: "DOCKER_HOST"}
+	}
 	told := len(file.written.faults)
 	bad = append(bad, flags.err(), c.Validate(), c.checkSources(&file.written))
 	if c.Webhook != nil {

@@ -51,7 +51,7 @@ func table() []setting {
 		{"", "podLogsDir", atStart, func(c Config) any { return c.PodLogsDir }},
 		{"hostname-override", "", atStart, func(c Config) any { return c.Hostname }},
 		{"node-labels", "", atStart, func(c Config) any { return c.NodeLabels }},
-		{"docker-endpoint", "", atStart, func(c Config) any { return withoutCredentials(c.DockerEndpoint) }},
+		{"docker-endpoint", "", atStart, func(c Config) any { return withoutCredentials(c.EngineEndpoint()) }},
 		{"cgroup-driver", "cgroupDriver", atStart, func(c Config) any { return c.CgroupDriver }},
 		{"pod-cidr", "podCIDR", atStart, func(c Config) any { return c.PodCIDR }},
 

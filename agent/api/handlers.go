@@ -46,10 +46,12 @@ type Handlers struct {
 	// Sync makes sources look now, and returns when they have, or at ctx's end
 	// with that as the error of those that have not. An error of its own is one of
 	// the question.
-	Sync    func(ctx context.Context, req SyncRequest) ([]SyncResult, error)
-	Status  func(ctx context.Context) (Status, error)
-	Version func() Version
-	Metrics http.Handler
+	Sync   func(ctx context.Context, req SyncRequest) ([]SyncResult, error)
+	Status func(ctx context.Context) (Status, error)
+	// Settings are the configuration in force, secrets hidden.
+	Settings func(ctx context.Context) ([]Setting, error)
+	Version  func() Version
+	Metrics  http.Handler
 }
 
 // EventFilter selects events by the object they are about; empty fields select all.

@@ -115,6 +115,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("POST /podstead/v1/sources/sync", h.sync)
 	mux.HandleFunc("POST /podstead/v1/sources/{name}/sync", h.sync)
 	mux.HandleFunc("GET /podstead/v1/events", h.events)
+	mux.HandleFunc("GET /podstead/v1/configuration", h.settings)
 	mux.HandleFunc("GET /podstead/v1/version", h.version)
 	return mux
 }

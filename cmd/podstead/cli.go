@@ -25,6 +25,7 @@ type commands struct {
 	Cp          cli.CopyCmd        `cmd:"" help:"Copy files and folders to and from containers."`
 	Status      cli.StatusCmd      `cmd:"" help:"Show on one screen whether all is well. Exit: 0 yes, 1 no, 3 no agent is running."`
 	Validate    validateCmd        `cmd:"" help:"Check manifests as the agent would, without an agent or an engine."`
+	Config      cli.ConfigCmd      `cmd:"" help:"Show the configuration and who set it, check files of it, print its schema."`
 	Version     cli.VersionCmd     `cmd:"" help:"Print the versions of this program and of the running agent."`
 	Completion  cli.CompletionCmd  `cmd:"" help:"Print the completion script of a shell."`
 	Complete    cli.CompleteCmd    `cmd:"" name:"__complete" hidden:"" passthrough:""`
@@ -60,8 +61,11 @@ func execute(ctx context.Context, t cli.Terminal, args []string) int {
 		t.Say("podstead: %v", err)
 		return cli.ExitFailed
 	}
-	if len(args) > 0 && args[0] == "run" { // a kubelet's command line moves over
+	switch { // a kubelet's command line moves over
+	case len(args) > 0 && args[0] == "run":
 		args, all.Run.Kubelet = config.TakeKubeletFlags(args)
+	case len(args) > 1 && args[0] == "config" && args[1] == "show":
+		args, all.Config.Show.Kubelet = config.TakeKubeletFlags(args)
 	}
 	args = cli.Arrange(parser.Model.Node, args)
 	command, err := parser.Parse(args)
@@ -77,7 +81,7 @@ func execute(ctx context.Context, t cli.Terminal, args []string) int {
 		return cli.ExitConfig
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
-	command.Bind(thisVersion())
+	command.Bind(thisVersion(), config.Try(trySources))
 	return conclude(ctx, t, command.Run(t))
 }
 

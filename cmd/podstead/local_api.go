@@ -42,6 +42,7 @@ func (n *node) handlers() api.Handlers {
 		Sources:       n.sourceViews,
 		Sync:          n.sync,
 		Status:        n.statusView,
+		Settings:      func(context.Context) ([]api.Setting, error) { return cli.SettingsOf(n.setup.config()), nil },
 		Version:       thisVersion,
 		Metrics:       promhttp.HandlerFor(n.registry, promhttp.HandlerOpts{}),
 	}

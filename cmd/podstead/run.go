@@ -188,7 +188,7 @@ func (n *node) run(ctx context.Context, once func(context.Context, *node)) error
 	part("follow engine events", func() error { return n.engine.Run(ctx, engineEvents) })
 	part("run pods", func() error { return n.agent.Run(ctx, updates, engineEvents) })
 	part("local API", func() error { return n.server.Run(ctx) })
-	part("check root-dir", func() error { return n.checkRoot(ctx) })
+	part("check the engine", func() error { return n.checkEngine(ctx) })
 	if n.hook != nil {
 		part("webhook", func() error { return n.hook.Run(ctx) })
 	}
@@ -228,6 +228,16 @@ func (n *node) wait(ctx context.Context, group func() error) error {
 	case <-late.C:
 		return errHung
 	}
+}
+
+// checkEngine looks, as soon as there is an engine, whether it is what podstead
+// needs, and what the configuration says of it.
+func (n *node) checkEngine(ctx context.Context) error {
+	if err := n.checkRoot(ctx); err != nil {
+		return err
+	}
+	n.tellCgroupDriver(ctx)
+	return nil
 }
 
 // checkRoot makes sure that the engine sees the root-dir, as soon as there is an
