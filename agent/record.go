@@ -76,7 +76,7 @@ func (r *Records) Save(rec Record) error {
 		return fmt.Errorf("save record of pod %s: %w", rec.Pod.UID, err)
 	}
 	path := r.path(string(rec.Pod.UID))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := durable.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("save record of pod %s: %w", rec.Pod.UID, err)
 	}
 	if err := r.write(path, data, 0o600); err != nil {
@@ -86,8 +86,12 @@ func (r *Records) Save(rec Record) error {
 }
 
 // Delete forgets a pod: its record and its directory, which must be empty by
-// then. Gone is success.
+// then. Gone is success. What was removed of the pod before is so for good first:
+// without a record nobody would look for what a power cut brought back.
 func (r *Records) Delete(uid string) error {
+	if err := durable.Settle(filepath.Join(r.dir, uid)); err != nil {
+		return fmt.Errorf("delete record of pod %s: %w", uid, err)
+	}
 	if err := durable.Remove(r.path(uid)); err != nil {
 		return fmt.Errorf("delete record of pod %s: %w", uid, err)
 	}
@@ -97,7 +101,9 @@ func (r *Records) Delete(uid string) error {
 	return nil
 }
 
-// Load reads all records. Those that cannot be used (damaged, or of a newer
+// Load reads all records, as durable as they are read: what an earlier life had
+// written and not synced is synced first, and the directory that it had left
+// behind empty is removed. Those that cannot be used (damaged, or of a newer
 // podstead) are left where they are and named in the joined error.
 func (r *Records) Load() ([]Record, error) {
 	entries, err := os.ReadDir(r.dir)
@@ -108,12 +114,16 @@ func (r *Records) Load() ([]Record, error) {
 		return nil, fmt.Errorf("load pod records: %w", err)
 	}
 	var records []Record
-	var faults []error
+	faults := []error{durable.Settle(r.dir)}
 	for _, entry := range entries {
+		dir := filepath.Join(r.dir, entry.Name())
+		faults = append(faults, durable.Settle(dir))
 		rec, err := r.load(entry.Name())
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			// A directory whose record went first: its worker was killed while reclaiming.
+			// Its record went first: its worker was killed while reclaiming, or a power
+			// cut undid the last step. One that holds something stays.
+			_ = os.Remove(dir)
 		case err != nil:
 			faults = append(faults, fmt.Errorf("load record of pod %s: %w", entry.Name(), err))
 		default:

@@ -107,17 +107,17 @@ func MkdirAll(path string, mode fs.FileMode) error {
 	return SyncDir(parent)
 }
 
-// Settle makes certain what a writer that was killed left in directories: what it
-// had not finished goes, and what is read there from now on is durable. Directories
-// that are missing are success.
-func Settle(dirs ...string) error {
-	var faults []error
-	for _, dir := range dirs {
-		left, err := filepath.Glob(filepath.Join(escaped(dir), ".*"+unfinished))
-		for _, path := range left {
-			err = errors.Join(err, ignoreMissing(os.Remove(path)))
-		}
-		faults = append(faults, err, ignoreMissing(SyncDir(dir)))
+// Settle makes certain what a writer that was killed left in a directory: what it
+// had not finished goes, and what is read there from now on is durable, its names
+// and those in the directories above that are given. Missing ones are success.
+func Settle(dir string, above ...string) error {
+	left, err := filepath.Glob(filepath.Join(escaped(dir), ".*"+unfinished))
+	faults := []error{err, ignoreMissing(SyncDir(dir))}
+	for _, path := range left {
+		faults = append(faults, ignoreMissing(os.Remove(path)))
+	}
+	for _, dir := range above {
+		faults = append(faults, ignoreMissing(SyncDir(dir)))
 	}
 	return errors.Join(faults...)
 }

@@ -70,7 +70,8 @@ func TestPowerCutAfterAKill(t *testing.T) {
 	must(t, err)
 	must(t, errors.Join(f.Sync(), f.Close(), os.Rename(killed, file)))
 
-	must(t, durable.Settle(disk.Dir, filepath.Join(disk.Dir, "missing")))
+	must(t, durable.Settle(filepath.Join(disk.Dir, "missing"), disk.Dir))
+	must(t, durable.Settle(disk.Dir))
 	disk.Restore(powercut.Dropped, nil)
 	if got, err := os.ReadFile(file); err != nil || string(got) != "new" {
 		t.Errorf("left %q, %v", got, err)

@@ -121,12 +121,16 @@ func (s *goodStore) unit(sum digest) string {
 	return filepath.Join(s.root, "units", hex.EncodeToString(sum[:]))
 }
 
-// load reads the set. What can't be read is left out and named in errs; without
+// load reads the set, as durable as it is read: what an earlier life had written
+// and not synced is synced first. What can't be read is left out and named in errs; without
 // a set on disk it returns an empty one.
 func (s *goodStore) load() (set goodSet, errs []error) {
+	if err := durable.Settle(s.root, filepath.Dir(s.root), filepath.Dir(filepath.Dir(s.root))); err != nil {
+		errs = append(errs, fmt.Errorf("read last good set %s: %w", s.index(), err))
+	}
 	data, err := os.ReadFile(s.index())
 	if errors.Is(err, fs.ErrNotExist) {
-		return goodSet{}, nil
+		return goodSet{}, errs
 	}
 	var index goodIndex
 	if err == nil {
@@ -234,7 +238,7 @@ func (s *goodStore) prepare() error {
 		}
 		s.aside = false
 	}
-	return os.MkdirAll(filepath.Join(s.root, "units"), 0o700)
+	return durable.MkdirAll(filepath.Join(s.root, "units"), 0o700)
 }
 
 func (s *goodStore) saveUnit(u goodUnit) error {

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/podstead/podstead/durable"
 )
 
 // errLocked is wrapped when another agent works on the root-dir.
@@ -17,9 +19,10 @@ var errLocked = errors.New("another agent works on it")
 
 // lockRootDir makes the root-dir (0700) and locks it against a second agent.
 // The lock lasts until close is called or the process ends, however it ends;
-// the file holds the process id for people to read.
+// the file holds the process id for people to read. What is in the directory is
+// durable from then on.
 func lockRootDir(dir string) (unlock func(), err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := durable.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make root-dir: %w", err)
 	}
 	if err := os.Chmod(dir, 0o700); err != nil {
@@ -36,7 +39,7 @@ func lockRootDir(dir string) (unlock func(), err error) {
 		}
 		return nil, fmt.Errorf("lock root-dir %s: %w", dir, err)
 	}
-	if err := writeHolder(file); err != nil {
+	if err := errors.Join(writeHolder(file), durable.Settle(dir)); err != nil {
 		_ = file.Close()
 		return nil, fmt.Errorf("lock root-dir %s: %w", dir, err)
 	}

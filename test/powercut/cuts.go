@@ -5,35 +5,35 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"testing"
 )
 
 // Cut is one power cut: at which step, and what becomes of what was not synced.
 type Cut struct {
 	Step   int
 	Fate   Fate
-	Seed   uint64
+	Number int        // among those of its test
 	Chance *rand.Rand // for the fate, and for what else a test leaves to chance
 }
 
-func (c Cut) String() string { return fmt.Sprintf("step %d, %s, seed %d", c.Step, c.Fate, c.Seed) }
+func (c Cut) String() string { return fmt.Sprintf("cut %d, step %d, %s", c.Number, c.Step, c.Fate) }
 
 // Cuts spreads n cuts over the steps 1 to steps and over all fates. With n above
-// steps × fates each combination comes again with other chances. Chances depend
-// on nothing but POWERCUT_SEED, so that a cut can be made again.
+// steps × fates each comes again, with other chances; with no steps all are of
+// step 0, which never comes. Chances depend on nothing but POWERCUT_SEED, so that
+// a cut can be made again.
 func Cuts(n, steps int) []Cut {
 	seed := uint64(setting("POWERCUT_SEED", 1))
 	fates := Fates()
 	cuts := make([]Cut, n)
 	for i := range cuts {
-		// Fates take turns; each walks over the steps in strides that fit its share.
-		share, turn := (n+len(fates)-1)/len(fates), i/len(fates)
-		step := turn%steps + 1
+		// Fates take turns, and each goes over the steps in strides that fit its share.
+		turn, share := i/len(fates), (n+len(fates)-1)/len(fates)
+		chance := rand.New(rand.NewPCG(seed, uint64(i)))
+		step := min(steps, 1+turn%max(steps, 1))
 		if share < steps {
-			step = turn*steps/share + 1 + i%len(fates)*steps/n
+			step = 1 + turn*steps/share + chance.IntN(steps/share)
 		}
-		s := seed<<32 | uint64(i)
-		cuts[i] = Cut{Step: min(step, steps), Fate: fates[i%len(fates)], Seed: s, Chance: rand.New(rand.NewPCG(s, 0))}
+		cuts[i] = Cut{Step: min(step, steps), Fate: fates[i%len(fates)], Number: i + 1, Chance: chance}
 	}
 	return cuts
 }
@@ -47,14 +47,4 @@ func setting(name string, otherwise int) int {
 		return n
 	}
 	return otherwise
-}
-
-// Rest says why a test stops here: what it works with has no power any more. Call
-// it with the error of a step, which without power is none of the test's.
-func (d *Disk) Rest(t testing.TB, err error) (stop bool) {
-	t.Helper()
-	if err != nil && !d.Out() {
-		t.Fatal(err)
-	}
-	return err != nil
 }

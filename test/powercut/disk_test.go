@@ -3,9 +3,11 @@ package powercut
 import (
 	"bytes"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -125,6 +127,24 @@ func TestNothingHappensWithoutPower(t *testing.T) {
 	}
 	l.cut()
 	l.want("a", "old")
+}
+
+// An open directory that is read again from its beginning tells what is there now.
+func TestDirectoriesAreReadAgain(t *testing.T) {
+	l := lab{t, New(t)}
+	dir, err := os.Open(l.Dir)
+	l.must(err)
+	defer dir.Close()
+	for _, name := range []string{"a", "b", "c"} {
+		l.write(name, "", false)
+		_, err := dir.Seek(0, io.SeekStart)
+		l.must(err)
+		names, err := dir.Readdirnames(-1)
+		l.must(err)
+		if !slices.Contains(names, name) {
+			t.Errorf("names %v lack %s", names, name)
+		}
+	}
 }
 
 func TestAnyPagesMaySurvive(t *testing.T) {

@@ -20,7 +20,6 @@ var (
 	_ fs.NodeLookuper   = (*node)(nil)
 	_ fs.NodeGetattrer  = (*node)(nil)
 	_ fs.NodeSetattrer  = (*node)(nil)
-	_ fs.NodeReaddirer  = (*node)(nil)
 	_ fs.NodeMkdirer    = (*node)(nil)
 	_ fs.NodeCreater    = (*node)(nil)
 	_ fs.NodeSymlinker  = (*node)(nil)
@@ -117,17 +116,6 @@ func (n *node) Setattr(_ context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, o
 		i.describe(&out.Attr)
 		return 0
 	})
-}
-
-func (n *node) Readdir(context.Context) (stream fs.DirStream, errno syscall.Errno) {
-	var list []fuse.DirEntry
-	errno = n.read(func(dir *inode) syscall.Errno {
-		for _, name := range dir.list() {
-			list = append(list, fuse.DirEntry{Name: name, Mode: dir.names[name].mode, Ino: dir.names[name].number})
-		}
-		return 0
-	})
-	return fs.NewListDirStream(list), errno
 }
 
 func (n *node) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
