@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	statsapi "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
@@ -29,6 +30,12 @@ type Handlers struct {
 	RunningPods func(ctx context.Context) ([]*v1.Pod, error)
 	// Logs writes the log of one container.
 	Logs func(ctx context.Context, req LogRequest, out io.Writer) error
+	// Exec and Attach find a container that runs, and return what serves a client.
+	Exec   func(ctx context.Context, req ExecRequest) (Session, error)
+	Attach func(ctx context.Context, target Target) (Session, error)
+	// StreamIdle is how long an exec or attach may carry nothing; 0 for the
+	// kubelet's 4 h.
+	StreamIdle time.Duration
 	// PortForward returns what connects to ports of a pod.
 	PortForward func(ctx context.Context, namespace, pod string) (PortDialer, error)
 	// FilePlace, ReadFiles and WriteFiles are about files in a container. The two

@@ -77,6 +77,7 @@ func (t *takenOver) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	conn = &closedOnce{Conn: conn}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {

@@ -102,6 +102,12 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /pods", h.pods)
 	mux.HandleFunc("GET /runningpods/{$}", h.runningPods)
 	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", h.logs)
+	for _, method := range []string{"GET", "POST"} { // WebSocket, SPDY
+		mux.HandleFunc(method+" /exec/{namespace}/{pod}/{container}", h.exec)
+		mux.HandleFunc(method+" /exec/{namespace}/{pod}/{uid}/{container}", h.exec)
+		mux.HandleFunc(method+" /attach/{namespace}/{pod}/{container}", h.attach)
+		mux.HandleFunc(method+" /attach/{namespace}/{pod}/{uid}/{container}", h.attach)
+	}
 	mux.HandleFunc("GET /portForward/{namespace}/{pod}", h.portForward)
 	mux.HandleFunc("POST /portForward/{namespace}/{pod}", h.portForward)
 	mux.HandleFunc("GET /stats/summary", h.stats)
