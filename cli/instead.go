@@ -35,7 +35,7 @@ func Instead(ctx context.Context, app *kong.Node, args []string) string {
 func insteadOfCommand(ctx context.Context, l *line) string {
 	verb := l.given[0]
 	const manifestsRule = "manifests rule: "
-	advice := ""
+	var advice string
 	switch verb {
 	case "delete", "rm":
 		return "there is no `podstead " + verb + "`: " + manifestsRule + whereToDelete(ctx, l)
@@ -105,7 +105,7 @@ func whereToDelete(ctx context.Context, l *line) string {
 // insteadOfKind is for kinds that podstead cannot list.
 func insteadOfKind(verb, kind string) string {
 	kind, _, _ = strings.Cut(strings.ToLower(kind), "/")
-	advice := ""
+	var advice string
 	switch strings.TrimSuffix(kind, "s") {
 	case "node", "no":
 		advice = "there is one node, this: `podstead describe node`, `podstead status`"

@@ -111,7 +111,7 @@ func TestShellsComplete(t *testing.T) {
 // plainText is what a terminal shows of a line: without what moves the cursor.
 func plainText(text string) string {
 	var out strings.Builder
-	for len(text) > 0 {
+	for text != "" {
 		switch {
 		case strings.HasPrefix(text, "\x1b["):
 			end := strings.IndexAny(text[2:], "ABCDEFGHJKSTfmhlnsu")
