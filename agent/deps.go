@@ -24,6 +24,7 @@ type Runtime interface {
 	Containers
 	Images
 	Insides
+	Visits
 }
 
 // Observer looks at the engine. List is one call for all pods of this node and
@@ -65,6 +66,12 @@ type Insides interface {
 	WriteFiles(ctx context.Context, id, dir string, archive io.Reader) error
 	Dial(ctx context.Context, sandboxID string, port int) (net.Conn, error)
 	Usage(ctx context.Context, id string) (runtime.Usage, error)
+}
+
+// Visits are stays in a running container: beside its process, and at it.
+type Visits interface {
+	Exec(ctx context.Context, id string, command []string, s runtime.Streams) error
+	Attach(ctx context.Context, id string, s runtime.Streams) error
 }
 
 // Volumes prepares what a pod mounts and takes it away again.
