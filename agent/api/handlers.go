@@ -33,8 +33,8 @@ type Handlers struct {
 	// Exec and Attach find a container that runs, and return what serves a client.
 	Exec   func(ctx context.Context, req ExecRequest) (Session, error)
 	Attach func(ctx context.Context, target Target) (Session, error)
-	// StreamIdle is how long an exec or attach may carry nothing; 0 for the
-	// kubelet's 4 h.
+	// StreamIdle is how long an exec, attach or port-forward may carry nothing; 0 for
+	// the kubelet's 4 h.
 	StreamIdle time.Duration
 	// PortForward returns what connects to ports of a pod.
 	PortForward func(ctx context.Context, namespace, pod string) (PortDialer, error)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,12 +16,9 @@ import (
 	"k8s.io/streaming/pkg/httpstream/wsstream"
 )
 
-// The kubelet's limits of forwarded ports: how long a connection may carry
-// nothing, and how long its second stream may take to come.
-const (
-	forwardIdle     = 4 * time.Hour
-	forwardCreation = 30 * time.Second
-)
+// forwardCreation is how long the second stream of a forwarded connection may take
+// to come, as in the kubelet.
+const forwardCreation = 30 * time.Second
 
 // PortDialer connects to a port of the pod that it was made for.
 type PortDialer func(ctx context.Context, port int) (net.Conn, error)
@@ -51,7 +49,7 @@ func (h Handlers) portForward(w http.ResponseWriter, r *http.Request) {
 		closer: func(c io.Closer) func() bool { return context.AfterFunc(ctx, func() { _ = c.Close() }) },
 	}
 	portforward.ServePortForward(taken, r, f, r.PathValue("namespace")+"/"+r.PathValue("pod"), "",
-		opts, forwardIdle, forwardCreation, portforward.SupportedProtocols)
+		opts, cmp.Or(h.StreamIdle, streamIdle), forwardCreation, portforward.SupportedProtocols)
 	cancel()
 	taken.close()
 	f.wait()

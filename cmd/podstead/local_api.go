@@ -32,6 +32,7 @@ func (n *node) handlers() api.Handlers {
 		PodsChanged:   n.store.Changed,
 		RunningPods:   n.runningPods,
 		Logs:          n.logs,
+		StreamIdle:    n.cfg.StreamIdleTimeout,
 		PortForward:   n.portForward,
 		FilePlace:     n.filePlace,
 		ReadFiles:     n.readFiles,
