@@ -186,8 +186,8 @@ func (x *extraction) symlink(name, target string) error {
 
 func (x *extraction) hardLink(name, target string) error {
 	from, ok := x.local(target)
-	if !ok || from == "." || x.behindNoLink(from) != nil {
-		x.warn("left out %s: it is another name of %s, which may lead out of the folder", name, target)
+	if !ok || !x.holds(from) {
+		x.warn("left out %s: it is another name of %s, which is not in the folder", name, target)
 		return nil
 	}
 	if from == name {
@@ -197,6 +197,12 @@ func (x *extraction) hardLink(name, target string) error {
 		return err
 	}
 	return x.root.Link(from, name)
+}
+
+// holds reports that there is a file of this name, and that no link leads to it.
+func (x *extraction) holds(name string) bool {
+	info, err := x.root.Lstat(name)
+	return err == nil && !info.IsDir() && x.behindNoLink(name) == nil
 }
 
 // finish gives the folders that are new their modes and times, the innermost
