@@ -174,9 +174,7 @@ func (a *Agent) sweep(ctx context.Context, records []Record, pods []runtime.Pod)
 	if err := a.deps.Volumes.Sweep(ctx, func(uid string) bool { return known[uid] }); err != nil {
 		a.log.Warn("secrets of pods that are gone are left in memory", "err", err)
 	}
-	if err := a.deps.NodeLogs.Sweep(func(uid string) bool { return known[uid] }); err != nil {
-		a.log.Warn("links to logs of pods that are gone are left", "err", err)
-	}
+	a.tellLogTrouble(a.deps.NodeLogs.Sweep(func(uid string) bool { return known[uid] }))
 }
 
 func (a *Agent) lookOnce(ctx context.Context, limit time.Duration) look {

@@ -1,7 +1,8 @@
 #!/bin/sh
-# The servers that tests run on loopback, each on a port that is free then: git's
-# http-backend, sshd, a registry. On Debian or Ubuntu, as root, what is missing is
-# installed; none is left running, and none is started at boot.
+# What tests run beside podstead: git's http-backend, sshd and a registry on
+# loopback, each on a port that is free then, and a log shipper. On Debian or
+# Ubuntu, as root, what is missing is installed; none is left running, and none is
+# started at boot.
 set -eu
 
 say() { echo "servers: $*"; }
@@ -12,6 +13,7 @@ lacking() {
 	[ -x /usr/sbin/sshd ] && command -v ssh-keygen >/dev/null || printf 'openssh-server openssh-client '
 	command -v docker-registry >/dev/null || printf 'docker-registry '
 	command -v htpasswd >/dev/null || printf 'apache2-utils '
+	[ -x /usr/sbin/rsyslogd ] || printf 'rsyslog '
 }
 
 packages=$(lacking)
@@ -41,6 +43,7 @@ if [ -d /run/systemd/system ]; then # where it would start them at the next boot
 		case $package in
 		openssh-server) systemctl disable ssh.service ssh.socket ;;
 		docker-registry) systemctl disable docker-registry.service ;;
+		rsyslog) systemctl disable rsyslog.service ;;
 		esac
 	done
 fi

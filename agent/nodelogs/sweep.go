@@ -10,18 +10,19 @@ import (
 
 // Sweep takes away what an earlier life of this node left and no later one comes
 // back to: links that lead nowhere, of pods that are known, and of those that
-// bear this node's mark. It is to be called once, before the first Show.
+// bear this node's mark. It is to be called once, before the first Show, and makes
+// the folders if they are missing: shippers watch them.
 func (n *NodeLogs) Sweep(known func(uid string) bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	pods, err := os.OpenRoot(n.cfg.Pods)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	pods, err := openDir(n.cfg.Pods, podsMode)
+	if err == nil {
+		defer pods.Close()
+		err = os.MkdirAll(n.cfg.Containers, dirMode)
 	}
 	if err != nil {
 		return fmt.Errorf("sweep the links of logs: %w", err)
 	}
-	defer pods.Close()
 	entries, err := list(pods, ".")
 	if err != nil {
 		return fmt.Errorf("sweep the links of logs: %w", err)
@@ -62,9 +63,6 @@ func (n *NodeLogs) keep(folder, name string) {
 // folder of ours.
 func (n *NodeLogs) sweepBeside(ours map[string]bool, known func(uid string) bool) error {
 	entries, err := os.ReadDir(n.cfg.Containers)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	faults := []error{err}
 	for _, entry := range entries {
 		path := filepath.Join(n.cfg.Containers, entry.Name())

@@ -44,8 +44,9 @@ func (n *node) finish() {
 	})
 	run, err := rig.RunDir(n.root)
 	n.must(err)
-	n.await("the pods' directories to be gone", func() error {
-		return errors.Join(noEntries(filepath.Join(n.root, "pods")), noEntries(filepath.Join(run, "pods")))
+	n.await("the pods' directories and the links to their logs to be gone", func() error {
+		return errors.Join(noEntries(filepath.Join(n.root, "pods")), noEntries(filepath.Join(run, "pods")),
+			noEntries(filepath.Join(n.root, "log", "pods")), noEntries(filepath.Join(n.root, "log", "containers")))
 	})
 	if took, err := n.end(syscall.SIGTERM); err != nil || took > 2*time.Second {
 		n.Errorf("the agent ended %s after SIGTERM, with %v", took, err)

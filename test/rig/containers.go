@@ -82,6 +82,7 @@ type Detail struct {
 		FinishedAt time.Time
 	}
 	HostsPath       string
+	LogPath         string
 	Config          map[string]any
 	HostConfig      map[string]any
 	NetworkSettings struct {
