@@ -33,7 +33,7 @@ const (
 func (m *Manager) create(ctx context.Context, s spec, want identity) (string, []runtime.Degraded, error) {
 	delay := nameDelay
 	for range nameTries {
-		created, err := m.engine.createContainer(ctx, s)
+		created, err := m.make(ctx, s)
 		if !errors.Is(err, errNameTaken) {
 			return m.created(created, err)
 		}
@@ -59,6 +59,18 @@ func (m *Manager) create(ctx context.Context, s spec, want identity) (string, []
 	return m.createBeside(ctx, s, "one that the engine does not show")
 }
 
+// make asks the engine for a container and keeps the books of its pod.
+func (m *Manager) make(ctx context.Context, s spec) (container.CreateResponse, error) {
+	uid := s.config.Labels[labelUID]
+	created, err := m.engine.createContainer(ctx, s)
+	if err != nil {
+		m.members.doubt(uid) // it may have been made all the same, now or before
+		return created, err
+	}
+	m.members.made(uid, created.ID)
+	return created, nil
+}
+
 // created books a new container.
 func (m *Manager) created(answer container.CreateResponse, err error) (string, []runtime.Degraded, error) {
 	if err != nil {
@@ -76,7 +88,7 @@ func (m *Manager) created(answer container.CreateResponse, err error) (string, [
 func (m *Manager) createBeside(ctx context.Context, s spec, holder string) (string, []runtime.Degraded, error) {
 	taken := s.name
 	s.name += "_" + randomHex()
-	id, notes, err := m.created(m.engine.createContainer(ctx, s))
+	id, notes, err := m.created(m.make(ctx, s))
 	if err != nil {
 		return "", nil, err
 	}

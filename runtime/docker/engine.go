@@ -234,8 +234,17 @@ func (e *engine) inspectContainer(ctx context.Context, id string) (container.Ins
 // listContainers takes no slot, like ping and info: these tell whether the
 // engine lives, and must not wait behind a queue of starts to do so.
 func (e *engine) listContainers(ctx context.Context, labels ...string) ([]container.Summary, error) {
+	return e.listContainersOf(ctx, nil, labels...)
+}
+
+// listContainersOf is listContainers for these ids only; none for all.
+func (e *engine) listContainersOf(ctx context.Context, ids []string, labels ...string) ([]container.Summary, error) {
+	filter := labelFilter(labels...)
+	for _, id := range ids {
+		filter.Add("id", id)
+	}
 	return ask(ctx, e, call{name: "container_list", limit: shortLimit}, func(ctx context.Context, a api) ([]container.Summary, error) {
-		return a.ContainerList(ctx, container.ListOptions{All: true, Filters: labelFilter(labels...)})
+		return a.ContainerList(ctx, container.ListOptions{All: true, Filters: filter})
 	})
 }
 

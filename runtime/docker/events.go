@@ -76,20 +76,29 @@ func (m *Manager) follow(ctx context.Context, out chan<- runtime.Event, again bo
 	if again {
 		m.log.Info("the engine is back")
 	}
+	m.watched(true)
+	defer m.watched(false)
 	send(ctx, out, runtime.Event{Kind: runtime.EventResync})
-	m.details.watched(true)
-	defer m.details.watched(false)
 	for {
 		select {
 		case msg := <-messages:
 			if event, ok := eventFrom(msg); ok {
 				m.details.forget(event.ID)
+				if event.Kind == runtime.EventStarted {
+					m.members.started(event.UID, event.ID)
+				}
 				send(ctx, out, event)
 			}
 		case err := <-errs:
 			return true, m.engine.classify(ctx, call{name: "events"}, err)
 		}
 	}
+}
+
+// watched says whether the event stream is up from now on.
+func (m *Manager) watched(live bool) {
+	m.details.watched(live)
+	m.members.watched(live)
 }
 
 func (m *Manager) eventOptions(now time.Time) events.ListOptions {

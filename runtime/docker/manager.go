@@ -46,6 +46,7 @@ type Manager struct {
 
 	facts   kept[facts] // of the engine, until it is reconnected to
 	details details
+	members members
 	network kept[string] // id of the pod network, until it turns out to be gone
 
 	fresh    sync.Map // ids created here whose start was never tried

@@ -19,11 +19,12 @@ import (
 // states and creation times, but neither exit codes, reasons nor other times,
 // and a container whose start failed shows as created.
 func (m *Manager) List(ctx context.Context) ([]runtime.Pod, error) {
+	mark := m.members.begin()
 	found, err := m.engine.listContainers(ctx, labelNodeID+"="+m.cfg.NodeID)
 	if err != nil {
 		return nil, fmt.Errorf("list pods: %w", err)
 	}
-	pods := map[string]*runtime.Pod{}
+	pods, ids := map[string]*runtime.Pod{}, map[string][]string{}
 	for _, c := range found {
 		id, err := m.identify(c.ID, c.Names, c.Labels)
 		if err != nil {
@@ -35,7 +36,9 @@ func (m *Manager) List(ctx context.Context) ([]runtime.Pod, error) {
 			pods[id.pod.UID] = pod
 		}
 		addSummary(pod, id, c)
+		ids[id.pod.UID] = append(ids[id.pod.UID], c.ID)
 	}
+	m.members.listedAll(ids, mark)
 	all := make([]runtime.Pod, 0, len(pods))
 	for _, uid := range slices.Sorted(maps.Keys(pods)) {
 		newestFirst(pods[uid])
@@ -44,11 +47,11 @@ func (m *Manager) List(ctx context.Context) ([]runtime.Pod, error) {
 	return all, nil
 }
 
-// Pod shows all of one pod: a list call, and an inspection of each container
-// that may have changed since the last. A pod that the engine does not know is
-// an empty one.
+// Pod shows all of one pod: a list call, unless it is known to have no
+// containers, and an inspection of each that may have changed since the last. A
+// pod that the engine does not know is an empty one.
 func (m *Manager) Pod(ctx context.Context, uid string) (runtime.Pod, error) {
-	found, err := m.engine.listContainers(ctx, labelNodeID+"="+m.cfg.NodeID, labelUID+"="+uid)
+	found, err := m.listPod(ctx, uid)
 	if err != nil {
 		return runtime.Pod{}, fmt.Errorf("list containers of pod %s: %w", uid, err)
 	}
@@ -74,6 +77,30 @@ func (m *Manager) Pod(ctx context.Context, uid string) (runtime.Pod, error) {
 	}
 	newestFirst(&pod)
 	return pod, nil
+}
+
+// listPod lists a pod's containers: by their ids where these are known, else by
+// the pod's label, from which they are known then.
+func (m *Manager) listPod(ctx context.Context, uid string) ([]container.Summary, error) {
+	ids, known := m.members.get(uid)
+	if known && len(ids) == 0 {
+		return nil, nil
+	}
+	mark := m.members.begin()
+	found, err := m.engine.listContainersOf(ctx, ids, labelNodeID+"="+m.cfg.NodeID, labelUID+"="+uid)
+	if err != nil {
+		return nil, err
+	}
+	shown := make([]string, len(found))
+	for i, c := range found {
+		shown[i] = c.ID
+	}
+	if known {
+		m.members.gone(uid, shown, ids)
+	} else {
+		m.members.listed(uid, shown, mark)
+	}
+	return found, nil
 }
 
 // detail is what is known of a container that a list shows, from an inspection

@@ -170,7 +170,7 @@ func (m *Manager) remake(ctx context.Context, id string, change func(context.Con
 	if err := m.Remove(ctx, id); err != nil {
 		return "", err
 	}
-	created, err := m.engine.createContainer(ctx, s)
+	created, err := m.make(ctx, s)
 	return created.ID, err
 }
 
