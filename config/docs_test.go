@@ -59,7 +59,7 @@ func fieldsTable() string {
 		}
 		c := Defaults()
 		c.settlePaths()
-		out += fmt.Sprintf("| `%s` | %s | %s | %s |\n", row.Path, row.Note, flag, code(shown(s.of(c)), "none"))
+		out += fmt.Sprintf("| %#q | %s | %s | %s |\n", row.Path, row.Note, flag, code(shown(s.of(c)), "none"))
 	}
 	return out + "\n"
 }
@@ -68,7 +68,7 @@ func silentTable() string {
 	out := "\n| field | why |\n|---|---|\n"
 	for _, row := range KubeletFields() {
 		if row.Effect != Honoured {
-			out += fmt.Sprintf("| `%s` | %s |\n", row.Path, row.why())
+			out += fmt.Sprintf("| %#q | %s |\n", row.Path, row.why())
 		}
 	}
 	return out + "\n"

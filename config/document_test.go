@@ -191,7 +191,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	section := string(page)[strings.Index(string(page), "\n## Configuration\n"):]
+	_, section, _ := strings.Cut(string(page), "\n## Configuration\n")
 	var rows []string
 	for _, m := range regexp.MustCompile("(?m)^\\| `([a-zA-Z.\\[\\]]+)` \\| [^|]+\\|[^|]*\\|$").FindAllStringSubmatch(section, -1) {
 		rows = append(rows, m[1])

@@ -95,6 +95,7 @@ func (s Source) Place() string {
 	return ""
 }
 
+// Kind is the word for where the source reads: file, http or git.
 func (s Source) Kind() string {
 	switch {
 	case s.HTTP != nil:
