@@ -21,12 +21,15 @@ func (n *NodeLogs) link(s *shown) (made int, err error) {
 	if len(s.logs) == 0 {
 		return 0, nil
 	}
-	pods, err := openDir(n.cfg.Pods, podsMode)
+	if err := n.makeFolders(); err != nil {
+		return 0, err
+	}
+	pods, err := os.OpenRoot(n.cfg.Pods)
 	if err != nil {
 		return 0, err
 	}
 	defer pods.Close()
-	containers, err := openDir(n.cfg.Containers, dirMode)
+	containers, err := os.OpenRoot(n.cfg.Containers)
 	if err != nil {
 		return 0, err
 	}
@@ -110,11 +113,15 @@ func put(dir *os.Root, name, target string) (made int, err error) {
 	return 1, nil
 }
 
-func openDir(path string, mode fs.FileMode) (*os.Root, error) {
-	if err := os.MkdirAll(path, mode); err != nil {
-		return nil, err
+// makeFolders makes the folders that hold all the links.
+func (n *NodeLogs) makeFolders() error {
+	if err := os.MkdirAll(n.cfg.Pods, podsMode); err != nil {
+		return fmt.Errorf("make the folder of logs: %w", err)
 	}
-	return os.OpenRoot(path)
+	if err := os.MkdirAll(n.cfg.Containers, dirMode); err != nil {
+		return fmt.Errorf("make the folder of logs: %w", err)
+	}
+	return nil
 }
 
 func mkdir(in *os.Root, name string) error {

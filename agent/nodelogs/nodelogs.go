@@ -116,6 +116,7 @@ func (n *NodeLogs) Hide(pod Pod) error {
 func (n *NodeLogs) Restore() (missing int, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	err = n.makeFolders()
 	for _, s := range n.pods {
 		was := s.done
 		made, fault := n.settle(s)

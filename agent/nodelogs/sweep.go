@@ -15,14 +15,14 @@ import (
 func (n *NodeLogs) Sweep(known func(uid string) bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	pods, err := openDir(n.cfg.Pods, podsMode)
-	if err == nil {
-		defer pods.Close()
-		err = os.MkdirAll(n.cfg.Containers, dirMode)
+	if err := n.makeFolders(); err != nil {
+		return err
 	}
+	pods, err := os.OpenRoot(n.cfg.Pods)
 	if err != nil {
 		return fmt.Errorf("sweep the links of logs: %w", err)
 	}
+	defer pods.Close()
 	entries, err := list(pods, ".")
 	if err != nil {
 		return fmt.Errorf("sweep the links of logs: %w", err)
