@@ -227,8 +227,11 @@ func (m *model) startBox(id string) error {
 
 func (m *model) create(a Action, ids map[string]string) error {
 	home := ids[""]
-	if home == "" {
+	if home == "" && len(m.boxes) > 0 {
 		home = m.boxes[len(m.boxes)-1].ID
+	}
+	if m.box(home) == nil { // pruned meanwhile
+		return runtime.ErrSandboxGone
 	}
 	c := instance(a.Container, a.Attempt, 0, isCreated)
 	c.SandboxID = home
