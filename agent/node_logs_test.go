@@ -97,6 +97,7 @@ func TestRemovedLogLinksAreMadeAgain(t *testing.T) {
 func TestLogLinksThatCannotBeMadeStopNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		blocked := filepath.Join(w.logs, "pods")
+		w.must(os.RemoveAll(blocked))
 		w.must(os.WriteFile(blocked, nil, 0o600)) // a file in its place
 		w.apply(pod("a", "1"), pod("b", "1"), pod("c", "1"))
 		w.advance(20 * time.Minute)
