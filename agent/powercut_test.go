@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -204,6 +206,7 @@ func (tr transition) checkCut(w *world, accepted *atomic.Bool) {
 	if got := len(w.store.List()); got != len(tr.after) {
 		w.Errorf("%d pods are shown, want %d", got, len(tr.after))
 	}
+	w.wantFolders(tr.after)
 	running := w.running()
 	switch {
 	case slices.ContainsFunc(tr.after, func(p sources.Pod) bool { return p.Spec.RestartPolicy == v1.RestartPolicyNever }):
@@ -218,6 +221,20 @@ func (tr transition) checkCut(w *world, accepted *atomic.Bool) {
 	}
 	if tr.holds != nil && (answered || w.agent.Drained() != nil) {
 		tr.holds(w)
+	}
+}
+
+// wantFolders checks that nothing is on disk but of these pods.
+func (w *world) wantFolders(pods []sources.Pod) {
+	w.Helper()
+	entries, err := os.ReadDir(filepath.Join(w.root, "pods"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		w.Fatal(err)
+	}
+	for _, entry := range entries {
+		if !slices.ContainsFunc(pods, func(p sources.Pod) bool { return string(p.UID) == entry.Name() }) {
+			w.Errorf("left on disk: pods/%s", entry.Name())
+		}
 	}
 }
 
