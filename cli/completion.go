@@ -2,7 +2,6 @@ package cli
 
 import (
 	"embed"
-	"io"
 )
 
 // completionScripts are read only.
@@ -40,6 +39,6 @@ func (c *CompletionCmd) Run(t Terminal) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(t.Out, string(script))
+	_, err = t.Out.Write(script)
 	return err
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -42,6 +43,7 @@ func (c *SyncCmd) Run(ctx context.Context, t Terminal) error {
 	case c.Timeout <= 0 || c.Timeout > time.Hour:
 		return &Exit{Code: ExitConfig, Err: fmt.Errorf("--timeout must be above 0 and up to 1h, is %s", c.Timeout)}
 	}
+	NewProgress(t).Show(fmt.Sprintf("waiting for %s to look, at most %s", cmp.Or(c.Source, "all sources"), c.Timeout))
 	results, err := c.client(t).Sync(ctx, api.SyncRequest{Source: bareSource(c.Source), AllowRemoval: c.AllowRemoval}, c.Timeout)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -40,8 +41,24 @@ func exampleBench(t *testing.T) *bench {
 		b.engine.Behave(c, runtimetest.Forever().Printing("hello", "world"))
 	}
 	b.engine.Behave("db-n1/main", runtimetest.Exits(0, 1).Printing("no disk"), runtimetest.Forever())
+	b.engine.Install("date", func(_ context.Context, p runtimetest.Session) int {
+		fmt.Fprintln(p.Stdout, "Tue Jan  1 12:00:00 UTC 2030")
+		return 0
+	})
+	b.engine.Install("sh", func(_ context.Context, p runtimetest.Session) int {
+		var typed []byte
+		for { // a shell ends with its input, or when it is told to
+			next := make([]byte, 100)
+			n, err := p.Stdin.Read(next)
+			typed = append(typed, next[:n]...)
+			if err != nil || bytes.Contains(typed, []byte("exit")) {
+				return 0
+			}
+		}
+	})
 	dir := t.TempDir()
 	t.Chdir(dir)
+	write(t, dir, "web.conf", "workers 2\n")
 	write(t, dir, "web.yaml", podsOfExamples)
 	write(t, dir, "config.yaml", listed(b.folderSource("one")))
 	if err := os.Mkdir(filepath.Join(dir, "manifests"), 0o700); err != nil {
@@ -127,8 +144,9 @@ func runExample(t *testing.T, e cli.Example) {
 	}
 	line := regexp.MustCompile(`\b\d+:(\d+)\b`).ReplaceAllString(e.Line, ":$1") // any free port
 	cmd := exec.CommandContext(ctx, shell, "-c", line)
-	if strings.Contains(line, " -it ") || strings.Contains(line, " attach ") {
+	if strings.Contains(line, " -it ") { // on a terminal
 		cmd = exec.CommandContext(ctx, "script", "-qec", line, os.DevNull)
+		cmd.Stdin = strings.NewReader("exit\n")
 	}
 	var out transcript
 	cmd.Env, cmd.Stdout, cmd.Stderr = b.program(), &out, &out
@@ -139,19 +157,31 @@ func runExample(t *testing.T, e cli.Example) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	if goesOn(e.Line) {
-		b.until("it says something", func() bool { return out.String() != "" })
+		b.until("it is on its way", func() bool {
+			return out.String() != "" || slices.ContainsFunc(b.engine.Calls(), func(c runtimetest.Call) bool { return c.Verb == "Attach" })
+		})
 		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := <-ended; err != nil {
+	if err := <-ended; err != nil && !(goesOn(e.Line) && interrupted(err)) {
 		t.Errorf("%v\n%s", err, &out)
 	}
 }
 
+// interrupted reports an end by ^C, where a command leaves that to the system.
+func interrupted(err error) bool {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGINT
+}
+
 // goesOn reports whether a line runs until it is told to end.
 func goesOn(line string) bool {
-	return regexp.MustCompile(` (-w|-f|--watch|--follow|port-forward)\b`).MatchString(line)
+	return regexp.MustCompile(` (-w|-f|--watch|--follow|port-forward|attach)\b`).MatchString(line)
 }
 
 // runAgentExample starts the agent that a line asks for, with everything that it
