@@ -64,17 +64,26 @@ func kubernetes() map[string]string {
 // package, which waits for it.
 func goroutines() []string {
 	return []string{
-		"agent/agent.go",        // observer and puller
-		"agent/loop.go",         // workers
-		"agent/observe.go",      // two questions to the engine at once
-		"agent/pull.go",         // one image pull each
-		"agent/act.go",          // the actions of one step, side by side
-		"agent/api/server.go",   // the HTTP server
-		"cmd/podstead/run.go",   // every Run, in one group
-		"sources/gather.go",     // questions to several sources at once
-		"sources/gather_run.go", // every source, and who carries its snapshots
-		"sources/saver.go",      // writing last good sets
+		"agent/agent.go",            // observer and puller
+		"agent/loop.go",             // workers
+		"agent/observe.go",          // two questions to the engine at once
+		"agent/pull.go",             // one image pull each
+		"agent/act.go",              // the actions of one step, side by side
+		"agent/api/server.go",       // the HTTP server
+		"agent/api/attended.go",     // who looks whether a client is still there
+		"agent/api/exec_streams.go", // what reads a client's streams
+		"runtime/docker/carry.go",   // input and sizes of a process
+		"cli/screen.go",             // signals and sizes of the terminal
+		"cmd/podstead/run.go",       // every Run, in one group
+		"sources/gather.go",         // questions to several sources at once
+		"sources/gather_run.go",     // every source, and who carries its snapshots
+		"sources/saver.go",          // writing last good sets
 
+		"agent/api/files_client.go",   // what is packed while it is sent
+		"agent/api/portforward.go",    // one direction of each forwarded connection
+		"agent/usage.go",              // readings of several containers at once
+		"runtime/docker/thread.go",    // a thread of its own, for a namespace
+		"cli/port_forward.go",         // listeners, and both directions of each connection
 		"cmd/podstead/sync_now.go",    // one look for each source
 		"sources/webhook/server.go",   // its dispatcher, and the HTTP server
 		"sources/webhook/dispatch.go", // one look for each source

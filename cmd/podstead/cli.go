@@ -21,6 +21,8 @@ type commands struct {
 	Sync        cli.SyncCmd        `cmd:"" help:"Make sources look at their places now, and say what came of it. Exit: 0 all in force, 1 not, 3 no agent is running."`
 	Logs        cli.LogsCmd        `cmd:"" help:"Print the log of a container."`
 	Top         cli.TopCmd         `cmd:"" help:"Show what pods use of CPU and memory."`
+	Exec        cli.ExecCmd        `cmd:"" help:"Run a command in a container. The exit code is the command's."`
+	Attach      cli.AttachCmd      `cmd:"" help:"Show what a container writes from now on, and let it read what you type."`
 	PortForward cli.PortForwardCmd `cmd:"" help:"Carry connections from local ports to ports of a pod."`
 	Cp          cli.CopyCmd        `cmd:"" help:"Copy files and folders to and from containers."`
 	Status      cli.StatusCmd      `cmd:"" help:"Show on one screen whether all is well. Exit: 0 yes, 1 no, 3 no agent is running."`

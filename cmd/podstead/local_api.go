@@ -32,6 +32,8 @@ func (n *node) handlers() api.Handlers {
 		PodsChanged:   n.store.Changed,
 		RunningPods:   n.runningPods,
 		Logs:          n.logs,
+		Exec:          n.exec,
+		Attach:        n.attach,
 		StreamIdle:    n.cfg.StreamIdleTimeout,
 		PortForward:   n.portForward,
 		FilePlace:     n.filePlace,
