@@ -35,6 +35,7 @@ type ContainerConfig struct {
 	SandboxID string
 
 	Image      string   // reference as written, or an image ID
+	Disowned   []string // labels of the image that its container must not have
 	Command    []string // nil: the image's entrypoint
 	Args       []string // nil: the image's cmd, unless Command is set
 	WorkingDir string   // "": the image's

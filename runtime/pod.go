@@ -130,6 +130,7 @@ type Image struct {
 	Size    int64  // bytes
 	User    string // USER of the image: "", number, name, or either with :group
 	Volumes []string
+	Claims  []string // its labels by which another program would take its containers for its own
 }
 
 // EventKind says what happened to a container or sandbox.

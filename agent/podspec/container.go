@@ -56,6 +56,7 @@ func Container(in ContainerInput) (runtime.ContainerConfig, []Note, error) {
 		Attempt:     in.Attempt,
 		SandboxID:   in.SandboxID,
 		Image:       c.Image,
+		Disowned:    in.Image.Claims,
 		Command:     command,
 		Args:        args,
 		WorkingDir:  c.WorkingDir,

@@ -102,6 +102,9 @@ func containerSpec(cfg runtime.ContainerConfig, in surroundings) spec {
 	}
 	config, host := common(id, in)
 	config.Image = cfg.Image
+	for _, label := range cfg.Disowned {
+		config.Labels[label] = ""
+	}
 	config.Entrypoint = cfg.Command
 	config.Cmd = cfg.Args
 	config.WorkingDir = cfg.WorkingDir
@@ -151,7 +154,6 @@ func common(id identity, in surroundings) (*container.Config, *container.HostCon
 func sandboxLabels(pods, ours map[string]string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, pods)
-	delete(all, labelClaimed)
 	maps.Copy(all, ours)
 	return all
 }

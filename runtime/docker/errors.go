@@ -16,7 +16,7 @@ import (
 // Refusals that this package deals with itself.
 var (
 	errMountGone   = errors.New("a mount's source is gone")
-	errNameTaken   = errors.New("container name is in use")
+	errNameTaken   = errors.New("name is in use")
 	errNetworkGone = errors.New("network does not exist")
 	errOOMScore    = errors.New("oom score refused")
 	errRemoving    = errors.New("removal is in progress")
@@ -99,6 +99,7 @@ func phrases() []struct {
 		{"namespace path: lstat /proc/", runtime.ErrSandboxGone},
 		{"bind source path does not exist", errMountGone},
 		{"is already in use by container", errNameTaken},
+		{"network with name ", errNameTaken},
 		{"already in progress", errRemoving},
 		{"pool overlaps", errOverlap},
 		{"networks have overlapping", errOverlap},

@@ -50,8 +50,19 @@ func imageFrom(found image.InspectResponse, ref, id string) runtime.Image {
 	if found.Config != nil {
 		out.User = found.Config.User
 		out.Volumes = slices.Sorted(maps.Keys(found.Config.Volumes))
+		out.Claims = claims(found.Config.Labels)
 	}
 	return out
+}
+
+// claims are labels by which another program knows its containers, and which an
+// image brings along: Compose puts its project on the images that it builds, and
+// removes with a project whatever bears its label.
+func claims(labels map[string]string) []string {
+	if labels[labelCompose] == "" {
+		return nil
+	}
+	return []string{labelCompose}
 }
 
 // imageID is what the kubelet shows for a container's image. The image may be

@@ -9,8 +9,8 @@ import (
 )
 
 // Labels of every container. The first ones are the kubelet's, by which tools
-// find pods; io.kubernetes.docker.type is left out on purpose, for by that one
-// a cri-dockerd on the same host would claim them.
+// find pods; io.kubernetes.docker.type is empty on purpose, for by that one a
+// cri-dockerd on the same host would claim them.
 const (
 	labelPodName     = "io.kubernetes.pod.name"
 	labelNamespace   = "io.kubernetes.pod.namespace"
@@ -18,6 +18,7 @@ const (
 	labelContainer   = "io.kubernetes.container.name"
 	labelSandboxID   = "io.kubernetes.sandbox.id"
 	labelClaimed     = "io.kubernetes.docker.type"
+	labelCompose     = "com.docker.compose.project"
 	labelNode        = "podstead.node"
 	labelNodeID      = "podstead.node-id"
 	labelAttempt     = "podstead.attempt"
@@ -45,8 +46,9 @@ func (i identity) name() string {
 	return strings.Join([]string{"k8s", i.container, i.pod.Name, i.pod.Namespace, i.pod.UID, strconv.Itoa(i.attempt)}, "_")
 }
 
-// labels returns all that is read back, empty where there is nothing to say:
-// an image's label of the same key would shine through otherwise.
+// labels returns all that is read back, empty where there is nothing to say, and
+// empty what would make a container another program's: an image's label of the
+// same key would shine through otherwise.
 func (i identity) labels(nodeName, nodeID string) map[string]string {
 	return map[string]string{
 		labelPodName:     i.pod.Name,
@@ -58,6 +60,7 @@ func (i identity) labels(nodeName, nodeID string) map[string]string {
 		labelNodeID:      nodeID,
 		labelAttempt:     strconv.Itoa(i.attempt),
 		labelMessagePath: i.messagePath,
+		labelClaimed:     "",
 	}
 }
 

@@ -21,14 +21,18 @@ func (m *Manager) Namesakes(ctx context.Context) ([]runtime.Namesake, error) {
 	}
 	pods := map[string]map[string]runtime.PodRef{}
 	for _, c := range found {
-		owner, uid := c.Labels[labelNodeID], c.Labels[labelUID]
-		if c.Labels[labelNode] != m.cfg.NodeName || owner == "" || owner == m.cfg.NodeID || uid == "" {
+		owner := c.Labels[labelNodeID]
+		if c.Labels[labelNode] != m.cfg.NodeName || owner == "" || owner == m.cfg.NodeID || len(c.Names) == 0 {
 			continue
+		}
+		is, err := identify(c.Names[0], c.Labels, owner)
+		if err != nil {
+			continue // its image was made of one of theirs, for one
 		}
 		if pods[owner] == nil {
 			pods[owner] = map[string]runtime.PodRef{}
 		}
-		pods[owner][uid] = runtime.PodRef{UID: uid, Namespace: c.Labels[labelNamespace], Name: c.Labels[labelPodName]}
+		pods[owner][is.pod.UID] = is.pod
 	}
 	var all []runtime.Namesake
 	for _, owner := range slices.Sorted(maps.Keys(pods)) {

@@ -25,6 +25,7 @@ func TestNamesakesArePodsOfThisNameWithAnotherNodeID(t *testing.T) {
 			of(a, "main", "n1", "node-1"), // ours
 			of(b, "main", "n2", "node-2"), // of another node
 			{ID: "x", Names: []string{"/x"}, Labels: map[string]string{labelNode: "n1"}},
+			{ID: "y", Names: []string{"/brave_name"}, Labels: identity{pod: b, container: "main"}.labels("n1", "node-3")}, // of an image with their labels
 		}, nil
 	}}
 	got, err := newTestManager(t, fake).Namesakes(t.Context())

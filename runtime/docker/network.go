@@ -85,7 +85,7 @@ func (m *Manager) makeNetwork(ctx context.Context) (string, error) {
 	if mtu == 0 {
 		mtu = deviceMTU(defaultDevice(routes))
 	}
-	taken := append(subnetsOf(others), covered(routes)...)
+	taken, name := append(subnetsOf(others), covered(routes)...), networkName
 	for {
 		subnet, err := m.subnet(taken)
 		if err != nil {
@@ -95,13 +95,17 @@ func (m *Manager) makeNetwork(ctx context.Context) (string, error) {
 		if hasIPv6(others) {
 			withIPv6(&opts, localIPv6())
 		}
-		id, err := m.engine.createNetwork(ctx, networkName, opts)
-		if errors.Is(err, errOverlap) && m.cfg.PodCIDR == "" {
+		id, err := m.engine.createNetwork(ctx, name, opts)
+		switch {
+		case errors.Is(err, errOverlap) && m.cfg.PodCIDR == "":
 			taken = append(taken, subnet)
+			continue
+		case errors.Is(err, errNameTaken) && name == networkName: // by one that does not bear our label
+			name += "_" + randomHex()
 			continue
 		}
 		if err == nil {
-			m.log.Info("made the pod network", "network", short(id), "subnet", subnet, "mtu", mtu, "ipv6", *opts.EnableIPv6)
+			m.log.Info("made the pod network", "network", short(id), "name", name, "subnet", subnet, "mtu", mtu, "ipv6", *opts.EnableIPv6)
 		}
 		return id, err
 	}

@@ -24,6 +24,7 @@ func (m *Manager) List(ctx context.Context) ([]runtime.Pod, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list pods: %w", err)
 	}
+	m.forgetReported(found)
 	pods, ids := map[string]*runtime.Pod{}, map[string][]string{}
 	for _, c := range found {
 		id, err := m.identify(c.ID, c.Names, c.Labels)
@@ -139,6 +140,16 @@ func (m *Manager) identify(id string, names []string, labels map[string]string) 
 		}
 	}
 	return is, err
+}
+
+// forgetReported drops what was told of containers that are gone.
+func (m *Manager) forgetReported(found []container.Summary) {
+	m.reported.Range(func(id, _ any) bool {
+		if !slices.ContainsFunc(found, func(c container.Summary) bool { return c.ID == id }) {
+			m.reported.Delete(id)
+		}
+		return true
+	})
 }
 
 func addSummary(pod *runtime.Pod, id identity, c container.Summary) {
