@@ -79,7 +79,7 @@ func (n *node) scrub() {
 }
 
 func (n *node) removeAll() error {
-	left, err := n.engine.ps(n.name)
+	left, err := n.ps()
 	for _, b := range left {
 		err = errors.Join(err, n.engine.remove(b.ID))
 	}

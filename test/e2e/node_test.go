@@ -283,10 +283,21 @@ func (n *node) awaitGone(name string) {
 	})
 }
 
+// ps lists the node's containers. Another node may have the same name; it has
+// another id, which is known once an agent has run.
+func (n *node) ps() ([]rig.Box, error) {
+	all, err := n.engine.ps(n.name)
+	if err != nil {
+		return nil, err
+	}
+	run, err := rig.RunDir(n.root)
+	return slices.DeleteFunc(all, func(b rig.Box) bool { return run != "" && b.Labels[rig.LabelNodeID] != filepath.Base(run) }), err
+}
+
 // boxes are a pod's containers on the engine, sandboxes too; of all pods for "".
 func (n *node) boxes(name string) []rig.Box {
 	n.Helper()
-	all, err := n.engine.ps(n.name)
+	all, err := n.ps()
 	n.must(err)
 	return slices.DeleteFunc(all, func(b rig.Box) bool { return name != "" && b.Pod() != n.full(name) })
 }

@@ -12,6 +12,7 @@ import (
 // promises them to users.
 const (
 	LabelNode      = "podstead.node"
+	LabelNodeID    = "podstead.node-id"
 	LabelPod       = "io.kubernetes.pod.name"
 	LabelUID       = "io.kubernetes.pod.uid"
 	LabelContainer = "io.kubernetes.container.name"
