@@ -21,7 +21,7 @@ report = $(GO) run ./hack/testreport -raw bin/test.log
 
 .PHONY: help
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## bin/podstead, static
@@ -31,6 +31,14 @@ build: ## bin/podstead, static
 install: build ## put podstead into $(DESTDIR)$(PREFIX)/bin
 	install -D -m 0755 bin/podstead $(DESTDIR)$(PREFIX)/bin/podstead
 PREFIX ?= /usr/local
+
+.PHONY: release
+release: ## dist/: static programs for four architectures, SBOMs, checksums
+	hack/release.sh
+
+.PHONY: release-check
+release-check: engine servers ## every program run, under qemu-user where it must be; all built twice
+	PODSTEAD_RELEASE_ARCHES='amd64 arm64 armv7 riscv64' $(GO) test -tags e2e -count=1 -timeout 60m -v ./test/release
 
 .PHONY: test
 test: lint engine servers shells compiler build ## everything that must pass before a change lands
@@ -68,6 +76,7 @@ lint: ## formatting, vet, staticcheck, golangci-lint, tidy modules
 	@echo golangci-lint; $(call tool,golangci-lint) run
 	$(GO) mod tidy -diff
 	$(GO) -C hack/tools mod tidy -diff
+	$(GO) -C hack/tools/sbom mod tidy -diff
 
 .PHONY: fmt
 fmt: ## format the Go files
@@ -75,7 +84,7 @@ fmt: ## format the Go files
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf bin
+	rm -rf bin dist
 
 # What the targets above need, brought when missing.
 

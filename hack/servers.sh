@@ -1,7 +1,8 @@
 #!/bin/sh
 # What tests run beside podstead: git's http-backend, sshd and a registry on
-# loopback, each on a port that is free then, and a log shipper. On Debian or
-# Ubuntu, as root, what is missing is installed; none is left running, and none is
+# loopback, each on a port that is free then, a log shipper, and what shows a
+# release to work: qemu-user for the programs of other architectures, systemd to read
+# the unit. On Debian or Ubuntu, as root, what is missing is installed; none is left running, and none is
 # started at boot.
 set -eu
 
@@ -14,6 +15,8 @@ lacking() {
 	command -v docker-registry >/dev/null || printf 'docker-registry '
 	command -v htpasswd >/dev/null || printf 'apache2-utils '
 	[ -x /usr/sbin/rsyslogd ] || printf 'rsyslog '
+	command -v qemu-aarch64-static >/dev/null || printf 'qemu-user-static '
+	command -v systemd-analyze >/dev/null || printf 'systemd '
 }
 
 packages=$(lacking)
