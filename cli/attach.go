@@ -8,6 +8,7 @@ import (
 	"github.com/podstead/podstead/runtime"
 )
 
+// AttachCmd is `podstead attach`.
 type AttachCmd struct {
 	connection
 	visiting

@@ -11,6 +11,7 @@ import (
 	"github.com/podstead/podstead/agent/api"
 )
 
+// CopyCmd is `podstead cp`.
 type CopyCmd struct {
 	connection
 	Namespace string `short:"n" default:"default" placeholder:"NAMESPACE" help:"Namespace of the pod, when it is not named with it."`

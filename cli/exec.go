@@ -12,6 +12,7 @@ import (
 	"github.com/podstead/podstead/runtime"
 )
 
+// ExecCmd is `podstead exec`.
 type ExecCmd struct {
 	connection
 	visiting

@@ -15,6 +15,7 @@ import (
 	"github.com/podstead/podstead/agent/api"
 )
 
+// PortForwardCmd is `podstead port-forward`.
 type PortForwardCmd struct {
 	connection
 	Namespace string   `short:"n" default:"default" placeholder:"NAMESPACE" help:"Namespace of the pod."`
