@@ -113,8 +113,8 @@ func (a *Agent) Run(ctx context.Context, updates <-chan sources.PodUpdate, engin
 		a.log.Error("some pod records cannot be used", "err", err)
 	}
 	loop := newLoop(a, records)
-	if why := a.whyDrained(); why != "" {
-		a.log.Warn("no pod is run", "reason", string(plan.ReasonDrained), "message", why)
+	if d := a.Drained(); d != nil {
+		a.log.Warn("no pod is run", "reason", string(plan.ReasonDrained), "message", d.String())
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup

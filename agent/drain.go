@@ -22,16 +22,25 @@ type Drained struct {
 	By    string    `json:"by,omitempty"`
 }
 
-// String says so, and what to do.
-func (d Drained) String() string {
-	text := "the node is drained"
+// String says so, and what to do; "" of nil.
+func (d *Drained) String() string {
+	if d == nil {
+		return ""
+	}
+	return "the node is drained" + d.details() + "; `podstead resume` starts its pods again"
+}
+
+// cause is why something was stopped, for later.
+func (d *Drained) cause() string { return "the node was drained" + d.details() }
+
+func (d *Drained) details() (text string) {
 	if !d.Since.IsZero() {
-		text += " since " + d.Since.Local().Format(time.RFC3339)
+		text = " at " + d.Since.Local().Format(time.RFC3339)
 	}
 	if d.By != "" {
 		text += " (asked for by " + d.By + ")"
 	}
-	return text + "; `podstead resume` starts its pods again"
+	return text
 }
 
 // ReadDrained returns how a root-dir is drained, nil if it is not. That its file
@@ -130,14 +139,6 @@ func (a *Agent) Resume(by string) (*Drained, error) {
 	a.deps.Events.Event(events.Node(a.cfg.Node.Name), v1.EventTypeNormal, events.NodeResumed, "Pods are started again: asked for by "+by)
 	a.tellLoop()
 	return was, nil
-}
-
-// whyDrained is why nothing may run, "" when it may.
-func (a *Agent) whyDrained() string {
-	if d := a.drain.get(); d != nil {
-		return d.String()
-	}
-	return ""
 }
 
 // tellLoop has the loop look whether the node is drained.

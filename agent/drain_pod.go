@@ -19,8 +19,8 @@ func (w *worker) drain(ctx context.Context) result {
 	w.images = newPodImages(w) // they may be pruned meanwhile
 	decision := plan.Drain(plan.Input{
 		Pod: w.record.Pod, Observed: w.observed, History: w.record.History, Stops: w.stops, Now: w.now(),
-	}, w.order.drained)
-	w.waiting = waitingAll(w.record.Pod, drainedWaiting(w.order.drained))
+	}, w.order.drained.cause())
+	w.waiting = waitingAll(w.record.Pod, drainedWaiting(w.order.drained.String()))
 	w.publish()
 	if decision.Finished != nil {
 		return w.finish(*decision.Finished)

@@ -103,7 +103,7 @@ func TestDrainAndResume(t *testing.T) {
 			w.wantEvent(events.NodeResumed, "asked for by a test")
 			if !restarts {
 				w.wantEvent(events.NodeDrained, "asked for by a test")
-				w.wantEvent(events.ContainerKilling, "Stopping container c (the node is drained")
+				w.wantEvent(events.ContainerKilling, "Stopping container c (the node was drained")
 			}
 			if was, err := w.agent.Resume("a test"); was != nil || err != nil {
 				w.Errorf("resumed twice: %v, %v", was, err)

@@ -41,7 +41,7 @@ type loop struct {
 
 func newLoop(a *Agent, records []Record) *loop {
 	tenancy := newTenancy(NodeFacts{OS: "linux", MaxPods: a.cfg.MaxPods}, a.cfg.Sources)
-	tenancy.drained = a.whyDrained()
+	tenancy.drained = a.Drained()
 	return &loop{
 		agent: a, records: records, order: a.cfg.Sources, tenancy: tenancy,
 		workers: map[string]*worker{}, sources: map[string]sources.SourceState{},
@@ -76,7 +76,7 @@ func (a *Agent) syncLoop(ctx context.Context, l *loop, updates <-chan sources.Po
 		case asked := <-a.restarts:
 			l.restart(asked)
 		case <-a.drains:
-			l.tenancy.drain(a.whyDrained())
+			l.tenancy.drain(a.Drained())
 		case <-l.orphans.C:
 			l.endOrphans()
 		}
@@ -207,7 +207,7 @@ func (l *loop) endOrphans() {
 func (l *loop) carryOut(ctx context.Context) {
 	for _, c := range l.tenancy.take() {
 		if c.shelve != nil {
-			l.showDrained(*c.shelve, c.order.drained)
+			l.showDrained(*c.shelve, c.order.drained.String())
 			continue
 		}
 		if c.hire {

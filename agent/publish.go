@@ -18,7 +18,7 @@ func (w *worker) publish() {
 	w.status = status.Generate(status.Input{
 		Pod: w.record.Pod, Observed: w.observed, History: w.record.History, Waiting: w.waiting,
 		Finished: w.record.Finished, Started: w.record.Started, HostIPs: w.agent.cfg.HostIPs,
-		Previous: w.status, Now: w.now().Wall, Terminating: w.phase >= Terminating, Drained: w.order.drained,
+		Previous: w.status, Now: w.now().Wall, Terminating: w.phase >= Terminating, Drained: w.order.drained.String(),
 	})
 	pod := w.record.pod()
 	out := shown(pod, w.status)

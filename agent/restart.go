@@ -149,8 +149,8 @@ func (t *tenancy) whyNotThere(uid string) error {
 			return refusal("it does not run, since it was rejected: " + r.Message)
 		}
 	}
-	if t.drained != "" {
-		return refusal(t.drained)
+	if t.drained != nil {
+		return refusal(t.drained.String())
 	}
 	return errPodGone
 }
@@ -198,8 +198,8 @@ func (w *worker) mayNotRestart() string {
 	case end != nil:
 		return fmt.Sprintf("it has run to its end (%s). To run it again take its manifest out of its source, wait with `podstead wait --for=gone pod/%s -n %s`, and put it back",
 			end.Phase, w.record.Pod.Name, w.record.Pod.Namespace)
-	case w.order.drained != "":
-		return w.order.drained
+	case w.order.drained != nil:
+		return w.order.drained.String()
 	case len(w.record.Pod.Spec.Containers) == 0:
 		return "its record is lost and no source has named it yet: it could not be made again"
 	}

@@ -19,9 +19,9 @@ type order struct {
 	// sourced: the pod is as its source has it, objects included; otherwise it is
 	// as its record has it, and its view of objects is the one on disk.
 	sourced bool
-	turn    int     // raised when what was prepared behind the gate will not do any more
-	drained string  // why nothing of the pod may run for now; "" when it may
-	end     *ending // to end, and to leave nothing behind
+	turn    int      // raised when what was prepared behind the gate will not do any more
+	drained *Drained // nothing of the pod may run; nil when it may
+	end     *ending  // to end, and to leave nothing behind
 }
 
 // ending is why a pod ends.
@@ -123,7 +123,7 @@ type tenancy struct {
 	refused  map[string]Refusal // by full name
 	waiting  map[string]*slot   // slots in which somebody is behind a gate, or an heir is awaited
 	dirty    bool               // the desired set's claims changed: admission must be asked again
-	drained  string             // why nothing may run on this node for now; "" when it may
+	drained  *Drained           // nothing may run on this node; nil when pods may
 	open     bool               // the engine has been seen: workers may be hired
 	commands []command
 }
@@ -167,7 +167,7 @@ func (t *tenancy) apply(update sources.PodUpdate) {
 	for name, s := range touched {
 		t.dirty = t.dirty || !sameClaims(before[name], s.want)
 	}
-	if t.drained == "" {
+	if t.drained == nil {
 		t.nameHeirs(update.Changes)
 	}
 	t.settle(touched)
@@ -297,7 +297,7 @@ func (t *tenancy) settleSlot(s *slot) {
 		t.clear(s)
 	case refused:
 		t.dropFollowers(s)
-	case t.drained != "":
+	case t.drained != nil:
 		t.shelve(s)
 	default:
 		t.fill(s)

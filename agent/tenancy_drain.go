@@ -7,10 +7,10 @@ import (
 	"github.com/podstead/podstead/agent/plan"
 )
 
-// drain lets nothing run for the reason given, and everything again with "".
+// drain lets nothing run, and everything again with nil.
 // What was prepared behind a gate is undone, and says anew when it is ready. A
 // pod that nobody wants any more serves nobody until its heir comes.
-func (t *tenancy) drain(why string) {
+func (t *tenancy) drain(why *Drained) {
 	if t.drained == why {
 		return
 	}
@@ -20,7 +20,7 @@ func (t *tenancy) drain(why string) {
 		if tn.going() {
 			continue
 		}
-		if tn.heir != "" && why != "" {
+		if tn.heir != "" && why != nil {
 			tn.heir = ""
 		}
 		next := tn.order

@@ -162,7 +162,7 @@ func (w *worker) obey(o order) {
 	if o.end != nil && w.order.end == nil {
 		w.log.Info("pod is to end", "reason", o.end.reason, "message", o.end.message)
 	}
-	if w.order.drained != "" && o.drained == "" {
+	if w.order.drained != nil && o.drained == nil {
 		w.log.Info("pod is resumed")
 		w.retryAll()
 	}
@@ -216,7 +216,7 @@ func (w *worker) round(ctx context.Context) result {
 		return w.terminate(ctx)
 	case w.record.Finished != nil:
 		return w.rest(ctx)
-	case w.order.drained != "":
+	case w.order.drained != nil:
 		return w.drain(ctx)
 	case len(w.record.Pod.Spec.Containers) == 0:
 		// Only its names are known: it runs on as it is until it is claimed or ended.

@@ -64,7 +64,7 @@ func (p page) source(s *api.Source, pods []v1.Pod, now time.Time) {
 	p.line(0, "Name", s.Name)
 	p.line(0, "Kind", s.Kind)
 	p.line(0, "Place", s.Place)
-	p.line(0, "State", stateText(s)+waiting(s))
+	p.line(0, "State", stateText(s)+asideOf(s))
 	p.line(0, "Revision", cmp.Or(s.Revision, "<none>"))
 	if s.Held != "" {
 		p.line(0, "Held", s.Held)

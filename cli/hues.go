@@ -14,7 +14,7 @@ import (
 // is ready, what is on its way yellow, all else red.
 func podHue(p *v1.Pod) hue {
 	word, ready, total, _, _ := status.Reason(p)
-	waits := []string{"Pending", "ContainerCreating", "PodInitializing", "Terminating", "Running", "NotReady"}
+	waits := []string{"Pending", "ContainerCreating", "PodInitializing", "Terminating", "Running", "NotReady", status.ReasonDraining, status.ReasonDrained}
 	steps, initializing := strings.CutPrefix(word, "Init:")
 	switch {
 	case word == "Running" && ready == total, word == "Completed", word == "Succeeded":

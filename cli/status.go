@@ -87,11 +87,14 @@ func problems(h health) []string {
 	if w := h.Agent.Webhook; w != nil && w.Error != "" {
 		list = append(list, "webhook: "+w.Error)
 	}
+	if h.Agent.Drained != nil {
+		list = append(list, "node: "+drainedWords(*h.Agent.Drained))
+	}
 	for _, s := range h.Sources {
 		list = append(list, sourceProblems(s)...)
 	}
 	for i := range h.Pods {
-		if p := &h.Pods[i]; !Ready(p) && p.Status.Phase != v1.PodSucceeded {
+		if p := &h.Pods[i]; !Ready(p) && p.Status.Phase != v1.PodSucceeded && !atRest(p) {
 			list = append(list, fmt.Sprintf("pod %s/%s: %s", p.Namespace, p.Name, why(p)))
 		}
 	}
@@ -167,32 +170,39 @@ func (h health) print(out io.Writer, now time.Time, colour bool) error {
 	}
 	h.printConfiguration(w, now)
 	for i, s := range h.Sources {
-		fmt.Fprintf(w, "%s\t%s: %s, %s, from %s\n", label(i, "Sources"), s.Name, paint(sourceHue(&s), stateText(&s))+waiting(&s), Count(s.Pods, "pod"), s.Place)
+		fmt.Fprintf(w, "%s\t%s: %s, %s, from %s\n", label(i, "Sources"), s.Name, paint(sourceHue(&s), stateText(&s))+asideOf(&s), Count(s.Pods, "pod"), s.Place)
 	}
-	good, done := 0, 0
+	good, done, rest := 0, 0, 0
 	for i := range h.Pods {
 		switch {
 		case Ready(&h.Pods[i]):
 			good++
 		case h.Pods[i].Status.Phase == v1.PodSucceeded:
 			done++
+		case atRest(&h.Pods[i]):
+			rest++
 		}
 	}
-	unwell := fmt.Sprintf("%d not well", len(h.Pods)-good-done)
-	if len(h.Pods) > good+done {
+	unwell := fmt.Sprintf("%d not well", len(h.Pods)-good-done-rest)
+	if len(h.Pods) > good+done+rest {
 		unwell = paint(red, unwell)
 	}
-	fmt.Fprintf(w, "Pods\t%d: %s, %d succeeded, %s\n", len(h.Pods), paint(green, fmt.Sprintf("%d ready", good)), done, unwell)
+	drained := ""
+	if rest > 0 {
+		drained = paint(yellow, fmt.Sprintf("%d drained", rest)) + ", "
+	}
+	fmt.Fprintf(w, "Pods\t%d: %s, %d succeeded, %s%s\n", len(h.Pods), paint(green, fmt.Sprintf("%d ready", good)), done, drained, unwell)
 	for i, problem := range h.Problems {
 		fmt.Fprintf(w, "%s\t%s\n", label(i, "Problems"), paint(red, OneLine(problem)))
 	}
 	return w.Flush()
 }
 
-// waiting says for whom a retired source waits.
-func waiting(s *api.Source) string {
+// asideOf says for whom a retired source waits, and since when a suspended one is
+// not looked at.
+func asideOf(s *api.Source) string {
 	if len(s.WaitsFor) == 0 {
-		return ""
+		return suspendedWords(s)
 	}
 	return " (waits for an answer of " + strings.Join(s.WaitsFor, ", ") + ")"
 }

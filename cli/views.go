@@ -181,6 +181,9 @@ func PrintProblems(out io.Writer, sources []api.Source, wide bool) error {
 		if s.Held != "" {
 			lines = append(lines, fmt.Sprintf("%s: %s", s.Name, s.Held))
 		}
+		if s.Suspended != nil {
+			lines = append(lines, fmt.Sprintf("%s: suspended%s: what is in force stays; `podstead resume %s` has it looked at again", s.Name, suspendedWords(&s), s.Name))
+		}
 		for _, l := range s.Losers {
 			lines = append(lines, fmt.Sprintf("%s: not run: %s of %s: its name is taken by %s", s.Name, l.Name, l.Place, l.Winner))
 		}

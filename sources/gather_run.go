@@ -38,6 +38,7 @@ func (g *Gatherer) Run(ctx context.Context, out chan<- Snapshot) error {
 			c.forget(<-c.ends)
 		}
 	}()
+	owed := false // a sweep, until those have ended that were on their way
 	for {
 		g.arrange(ctx, c, out)
 		select {
@@ -45,8 +46,11 @@ func (g *Gatherer) Run(ctx context.Context, out chan<- Snapshot) error {
 			return ctx.Err()
 		case <-g.changed:
 		case <-g.sweeps:
-			g.sweep(c)
+			owed = g.sweep(c)
 		case e := <-c.ends:
+			if owed {
+				g.Sweep()
+			}
 			if told := c.forget(e); !told && e.err != nil {
 				return fmt.Errorf("source %s: %w", e.one.spec.Name, e.err)
 			}
@@ -91,10 +95,11 @@ func (g *Gatherer) Sweep() {
 	}
 }
 
-// sweep runs between two arrangements, so that no source starts meanwhile.
-func (g *Gatherer) sweep(c courses) {
+// sweep runs between two arrangements, so that no source starts meanwhile. It
+// reports whether something is left since its source has not ended yet.
+func (g *Gatherer) sweep(c courses) (left bool) {
 	if g.dir == "" {
-		return
+		return false
 	}
 	entries, err := os.ReadDir(g.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -103,7 +108,11 @@ func (g *Gatherer) sweep(c courses) {
 	list := g.list()
 	for _, entry := range entries {
 		name := entry.Name()
-		if named(list, name) != nil || c.ending[name] != nil {
+		if named(list, name) != nil {
+			continue
+		}
+		if c.lives(name) {
+			left = true
 			continue
 		}
 		if err := os.RemoveAll(filepath.Join(g.dir, name)); err != nil {
@@ -112,6 +121,17 @@ func (g *Gatherer) sweep(c courses) {
 		}
 		g.log.Info("state of a source that is configured no more is removed", "source", name)
 	}
+	return left
+}
+
+// lives reports that a source of that name has not ended yet.
+func (c courses) lives(name string) bool {
+	for one := range c.running {
+		if one.spec.Name == name {
+			return true
+		}
+	}
+	return c.ending[name] != nil
 }
 
 func whyEnded(one, next *gathered) string {

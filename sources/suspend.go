@@ -71,20 +71,21 @@ func (d *dormant) Sync(context.Context, SyncRequest) error {
 // Suspend has a source not looked at any more, over restarts and whatever its
 // settings become, until Resume. What is in force of it stays so. It returns when
 // that is durable and the source has ended; of one that is suspended already
-// nothing changes. The error wraps ErrUnknownSource for a name that is not
+// nothing changes, which the bool says. The error wraps ErrUnknownSource for a name that is not
 // configured.
-func (g *Gatherer) Suspend(ctx context.Context, name string, why Suspension) (Suspension, error) {
+func (g *Gatherer) Suspend(ctx context.Context, name string, why Suspension) (is Suspension, changed bool, err error) {
 	one, err := g.replace(ctx, name, func(one *gathered) (*gathered, error) {
 		if one.suspended != nil {
 			return one, nil
 		}
+		changed = true
 		if err := g.saveSuspension(name, why); err != nil {
 			return nil, err
 		}
 		return newGathered(one.spec, &why)
 	})
 	if err != nil {
-		return Suspension{}, fmt.Errorf("suspend source %s: %w", name, err)
+		return Suspension{}, false, fmt.Errorf("suspend source %s: %w", name, err)
 	}
 	select {
 	case <-one.source.(*dormant).sent:
@@ -97,9 +98,9 @@ func (g *Gatherer) Suspend(ctx context.Context, name string, why Suspension) (Su
 		err = ctx.Err()
 	}
 	if err != nil {
-		return *one.suspended, fmt.Errorf("suspend source %s: it is noted, and a look under way has not ended: %w", name, err)
+		err = fmt.Errorf("suspend source %s: it is noted, and a look under way has not ended: %w", name, err)
 	}
-	return *one.suspended, nil
+	return *one.suspended, changed, err
 }
 
 // Resume has a suspended source looked at again, at once. It returns since when it

@@ -3,6 +3,7 @@ package sources
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -20,9 +21,9 @@ func (s *stage) suspend(name string, want ...string) {
 	s.t.Helper()
 	answer := make(chan error, 1)
 	go func() {
-		got, err := s.gatherer.Suspend(s.t.Context(), name, suspension)
-		if err == nil && got != suspension {
-			err = errors.New("it is " + got.String())
+		got, changed, err := s.gatherer.Suspend(s.t.Context(), name, suspension)
+		if err == nil && (got != suspension || changed != (len(want) > 0)) {
+			err = fmt.Errorf("it is %s, and that it changed is %v", got, changed)
 		}
 		answer <- err
 	}()
@@ -34,6 +35,7 @@ func (s *stage) suspend(name string, want ...string) {
 
 func TestSuspendAndResume(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
+		s.mustApply("file=1")
 		s.mustApply("file=1", "git=1")
 		s.wantHeard("file=1", "git=1")
 		s.wantLife("file=1 runs", "git=1 runs")
@@ -92,7 +94,7 @@ func TestASuspensionOutlivesTheAgent(t *testing.T) {
 				s.mustApply("git=1", "file=1")
 				s.wantHeard("file=1", "git=1 recalled")
 				s.wantLife("file=1 runs")
-				if got, err := s.gatherer.Suspend(t.Context(), "git", Suspension{By: "another"}); err != nil || got != test.want {
+				if got, changed, err := s.gatherer.Suspend(t.Context(), "git", Suspension{By: "another"}); err != nil || changed || got != test.want {
 					t.Errorf("it is %v, %v", got, err)
 				}
 				// One that is configured no more is one like others, and so is one that comes back.
@@ -111,7 +113,7 @@ func TestWhatCannotBeSuspended(t *testing.T) {
 		s.farewell = time.Hour
 		s.mustApply("git=1")
 		s.wantHeard("git=1")
-		if _, err := s.gatherer.Suspend(t.Context(), "gti", suspension); !errors.Is(err, ErrUnknownSource) || !strings.Contains(err.Error(), "there are: git") {
+		if _, _, err := s.gatherer.Suspend(t.Context(), "gti", suspension); !errors.Is(err, ErrUnknownSource) || !strings.Contains(err.Error(), "there are: git") {
 			t.Errorf("a name that is not there: %v", err)
 		}
 		if _, err := s.gatherer.Resume(t.Context(), "gti"); !errors.Is(err, ErrUnknownSource) {
@@ -120,7 +122,7 @@ func TestWhatCannotBeSuspended(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(s.dir, "git"), nil, 0o600); err != nil { // no folder, no mark
 			t.Fatal(err)
 		}
-		if _, err := s.gatherer.Suspend(t.Context(), "git", suspension); err == nil {
+		if _, _, err := s.gatherer.Suspend(t.Context(), "git", suspension); err == nil {
 			t.Error("it is suspended without a mark")
 		}
 		s.wantLife("git=1 runs")
@@ -130,7 +132,7 @@ func TestWhatCannotBeSuspended(t *testing.T) {
 		// One that does not end in time is suspended all the same, and that is told.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := s.gatherer.Suspend(ctx, "git", suspension); !errors.Is(err, context.DeadlineExceeded) {
+		if _, _, err := s.gatherer.Suspend(ctx, "git", suspension); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a source that hangs: %v", err)
 		}
 		<-time.After(2 * time.Hour)
@@ -211,4 +213,30 @@ func TestMergerKeepsASuspendedSource(t *testing.T) {
 	if l.take(live); l.statuses(heard.Add(time.Hour))[0].Suspended != nil {
 		t.Error("it is suspended after its end")
 	}
+}
+
+// What is swept while its source has not ended yet goes when it has.
+func TestASweepWaitsForASourceToEnd(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		s.farewell = time.Minute
+		s.mustApply("git=1", "file=1")
+		s.wantHeard("file=1", "git=1")
+		folder := filepath.Join(s.dir, "git")
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.apply("file=1"); err != nil {
+			t.Fatal(err)
+		}
+		s.gatherer.Sweep()
+		synctest.Wait()
+		if _, err := os.Stat(folder); err != nil {
+			t.Errorf("it is gone while its source runs: %v", err)
+		}
+		<-time.After(2 * time.Minute)
+		synctest.Wait()
+		if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("it is left: %v", err)
+		}
+	})
 }

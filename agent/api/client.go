@@ -11,12 +11,14 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
 )
 
 // ErrNotRunning is wrapped when no agent listens on the socket.
@@ -68,6 +70,17 @@ func (c *Client) KnownPods(ctx context.Context) ([]v1.Pod, error) {
 // ends, the agent ends, or each returns an error.
 func (c *Client) WatchPods(ctx context.Context, each func(Change[v1.Pod]) error) error {
 	return follow(ctx, c, "/pods", url.Values{}, each)
+}
+
+// FollowPods calls each with all pods, and again whenever something has changed,
+// as WatchPods.
+func (c *Client) FollowPods(ctx context.Context, each func([]v1.Pod) error) error {
+	return followAll(ctx, c, "/pods", func(p *v1.Pod) string { return string(p.UID) }, each)
+}
+
+// FollowSources is FollowPods for sources.
+func (c *Client) FollowSources(ctx context.Context, each func([]Source) error) error {
+	return followAll(ctx, c, "/podstead/v1/sources", func(s *Source) string { return s.Name }, each)
 }
 
 // Events returns the events that the filter selects, oldest first.
@@ -147,9 +160,14 @@ func (c *Client) Logs(ctx context.Context, req LogRequest, out io.Writer) error 
 
 // get asks for one whole JSON answer.
 func (c *Client) get(ctx context.Context, path string, q url.Values, into any) error {
+	return c.do(ctx, http.MethodGet, path, q, into)
+}
+
+// do is get by another method.
+func (c *Client) do(ctx context.Context, method, path string, q url.Values, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	body, _, err := c.open(ctx, http.MethodGet, path, q)
+	body, _, err := c.open(ctx, method, path, q)
 	if err != nil {
 		return err
 	}
@@ -183,6 +201,27 @@ func follow[T any](ctx context.Context, c *Client, path string, q url.Values, ea
 			return err
 		}
 	}
+}
+
+// followAll keeps the whole of what a watch tells, in the order in which it came.
+func followAll[T any](ctx context.Context, c *Client, path string, id func(*T) string, each func([]T) error) error {
+	var all []T
+	place := func(item *T) int {
+		return slices.IndexFunc(all, func(known T) bool { return id(&known) == id(item) })
+	}
+	return follow(ctx, c, path, url.Values{"allowWatchBookmarks": {"true"}}, func(change Change[T]) error {
+		switch at := place(&change.Object); {
+		case change.Type == apiwatch.Bookmark:
+			return each(slices.Clone(all))
+		case change.Type == apiwatch.Deleted:
+			all = slices.DeleteFunc(all, func(known T) bool { return id(&known) == id(&change.Object) })
+		case at >= 0:
+			all[at] = change.Object
+		default:
+			all = append(all, change.Object)
+		}
+		return nil
+	})
 }
 
 // open sends the request and returns the body of a good answer. The trailer is

@@ -50,6 +50,12 @@ type Handlers struct {
 	// EventsChanged returns a channel that is closed at the next event.
 	EventsChanged func() <-chan struct{}
 	Sources       func(ctx context.Context) ([]Source, error)
+	// SourcesChanged returns a channel that is closed when Sources may differ.
+	SourcesChanged func() <-chan struct{}
+	// Restart has a pod's containers run anew, and returns when that is durable.
+	Restart    func(ctx context.Context, req RestartRequest) (Restart, error)
+	Draining   *Draining
+	Suspending *Suspending
 	// Sync makes sources look now, and returns when they have, or at ctx's end
 	// with that as the error of those that have not. An error of its own is one of
 	// the question.

@@ -93,8 +93,8 @@ func counted(open *sync.WaitGroup, next http.Handler) http.Handler {
 }
 
 // routes are the kubelet's paths and ours. Only GET and HEAD are served, and
-// POST or PUT where something is to be done, or where the kubelet serves it; the
-// mux answers others with 405.
+// POST, PUT or DELETE where something is to be done, or where the kubelet serves
+// it; the mux answers others with 405.
 func (s *Server) routes() http.Handler {
 	h := s.cfg.Handlers
 	mux := http.NewServeMux()
@@ -120,6 +120,12 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /podstead/v1/sources", h.sources)
 	mux.HandleFunc("POST /podstead/v1/sources/sync", h.sync)
 	mux.HandleFunc("POST /podstead/v1/sources/{name}/sync", h.sync)
+	mux.HandleFunc("POST /podstead/v1/sources/{name}/suspend", h.suspend)
+	mux.HandleFunc("DELETE /podstead/v1/sources/{name}/suspend", h.suspend)
+	mux.HandleFunc("POST /podstead/v1/pods/{namespace}/{pod}/restart", h.restart)
+	mux.HandleFunc("GET /podstead/v1/drain", h.drained)
+	mux.HandleFunc("POST /podstead/v1/drain", h.drain)
+	mux.HandleFunc("DELETE /podstead/v1/drain", h.resume)
 	mux.HandleFunc("GET /podstead/v1/events", h.events)
 	mux.HandleFunc("GET /podstead/v1/configuration", h.settings)
 	mux.HandleFunc("GET /podstead/v1/version", h.version)

@@ -20,6 +20,9 @@ const (
 	SourceHeld     SourceState = "Held"     // a removal waits to be allowed
 	SourceError    SourceState = "Error"    // its place or one of its units is at fault
 	SourceRetired  SourceState = "Retired"  // not configured any more; its pods stay until all others have answered
+	// SourceSuspended is one that is not looked at until it is resumed; what was in
+	// force stays so.
+	SourceSuspended SourceState = "Suspended"
 )
 
 // Source is one source as `podstead get sources` shows it.
@@ -47,6 +50,9 @@ type Source struct {
 	// WaitsFor are the sources that have not answered yet, and until then the pods
 	// of a retired one stay.
 	WaitsFor []string `json:"waitsFor,omitempty"`
+	// Suspended says since when it is not looked at, and who asked for that; nil when
+	// it is looked at.
+	Suspended *Suspension `json:"suspended,omitempty"`
 	// Held says why a newer state is not in force: it removes too much.
 	Held string `json:"held,omitempty"`
 
@@ -173,6 +179,9 @@ type Status struct {
 	Started time.Time `json:"started"`
 	RootDir string    `json:"rootDir"`
 	Engine  Engine    `json:"engine"`
+
+	// Drained is nil when pods may run.
+	Drained *Drain `json:"drained,omitempty"`
 
 	Configuration Configuration `json:"configuration"`
 	Webhook       *Webhook      `json:"webhook,omitempty"` // nil when it is off

@@ -69,10 +69,21 @@ func (h Handlers) sources(w http.ResponseWriter, r *http.Request) {
 		fail(w, errNotServed)
 		return
 	}
-	items, err := h.Sources(r.Context())
-	for i := range items {
-		items[i].TypeMeta = metav1.TypeMeta{Kind: "Source", APIVersion: APIVersion}
+	typed := func(ctx context.Context) ([]Source, error) {
+		items, err := h.Sources(ctx)
+		for i := range items {
+			items[i].TypeMeta = metav1.TypeMeta{Kind: "Source", APIVersion: APIVersion}
+		}
+		return items, err
 	}
+	if watching(r) {
+		watch(w, r, h.SourcesChanged, func(ctx context.Context) ([]*Source, error) {
+			items, err := typed(ctx)
+			return pointers(items), err
+		}, sourceSight)
+		return
+	}
+	items, err := typed(r.Context())
 	list := SourceList{TypeMeta: metav1.TypeMeta{Kind: "SourceList", APIVersion: APIVersion}, Items: items}
 	answer(w, list, err)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	apiwatch "k8s.io/apimachinery/pkg/watch"
@@ -33,9 +34,19 @@ func watching(r *http.Request) bool {
 	return v == "1" || v == "true"
 }
 
+// sourceSight: what changes by time alone is no change.
+func sourceSight(s *Source) (id, version string) {
+	seen := *s
+	seen.Taken, seen.LastSuccess, seen.NextPoll = time.Time{}, time.Time{}, time.Time{}
+	data, _ := json.Marshal(seen) // plain data
+	return s.Name, string(data)
+}
+
 // watch writes the list as it is and then each change to it, one JSON object a
 // line, until the client leaves or the server ends. A slow client skips states
-// in between: it is told the newest.
+// in between: it is told the newest. One that asks for bookmarks, as Kubernetes
+// has them, gets one after the list and after the changes of each moment: what it
+// knows then is the whole state.
 func watch[T any](w http.ResponseWriter, r *http.Request, changed func() <-chan struct{}, list func(context.Context) ([]T, error), see sight[T]) {
 	if changed == nil {
 		fail(w, errNotServed)
@@ -43,6 +54,7 @@ func watch[T any](w http.ResponseWriter, r *http.Request, changed func() <-chan 
 	}
 	w.Header().Set("Content-Type", "application/json;stream=watch")
 	flush, enc := http.NewResponseController(w), json.NewEncoder(w)
+	bookmarks := r.URL.Query().Get("allowWatchBookmarks") == "true"
 	var seen []T
 	for {
 		next := changed() // before the list, so that no change is missed
@@ -58,7 +70,7 @@ func watch[T any](w http.ResponseWriter, r *http.Request, changed func() <-chan 
 				return // the client is gone
 			}
 		}
-		if flush.Flush() != nil {
+		if bookmarks && enc.Encode(Change[*T]{Type: apiwatch.Bookmark}) != nil || flush.Flush() != nil {
 			return
 		}
 		seen = now

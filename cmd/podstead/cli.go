@@ -25,6 +25,11 @@ type commands struct {
 	Attach      cli.AttachCmd      `cmd:"" help:"Show what a container writes from now on, and let it read what you type."`
 	PortForward cli.PortForwardCmd `cmd:"" help:"Carry connections from local ports to ports of a pod."`
 	Cp          cli.CopyCmd        `cmd:"" help:"Copy files and folders to and from containers."`
+	Wait        cli.WaitCmd        `cmd:"" help:"Wait until pods or sources are as asked. Exit: 0 they are, 1 not in time or never, with the reason, 3 no agent is running."`
+	Restart     cli.RestartCmd     `cmd:"" help:"Give every container of pods a new instance."`
+	Suspend     cli.SuspendCmd     `cmd:"" help:"Look at sources no more until they are resumed; what is in force of them stays."`
+	Drain       cli.DrainCmd       `cmd:"" help:"End every pod and start none until the node is resumed, over restarts and reboots."`
+	Resume      cli.ResumeCmd      `cmd:"" help:"Run the pods of a drained node again, or look at suspended sources again."`
 	Status      cli.StatusCmd      `cmd:"" help:"Show on one screen whether all is well. Exit: 0 yes, 1 no, 3 no agent is running."`
 	Validate    validateCmd        `cmd:"" help:"Check manifests as the agent would, without an agent or an engine."`
 	Config      cli.ConfigCmd      `cmd:"" help:"Show the configuration and who set it, check files of it, print its schema."`

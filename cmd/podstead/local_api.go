@@ -42,12 +42,13 @@ func (n *node) handlers() api.Handlers {
 		Stats:         n.agent.Stats,
 		Events:        func(f api.EventFilter) []v1.Event { return n.recorder.List(events.Filter(f)) },
 		EventsChanged: n.recorder.Changed,
-		Sources:       n.sourceViews,
-		Sync:          n.sync,
-		Status:        n.statusView,
-		Settings:      func(context.Context) ([]api.Setting, error) { return cli.SettingsOf(n.setup.config()), nil },
-		Version:       thisVersion,
-		Metrics:       promhttp.HandlerFor(n.registry, promhttp.HandlerOpts{}),
+		Sources:       n.sourceViews, SourcesChanged: n.sourcesChanged.next,
+		Restart: n.restart, Draining: n.draining(), Suspending: n.suspending(),
+		Sync:     n.sync,
+		Status:   n.statusView,
+		Settings: func(context.Context) ([]api.Setting, error) { return cli.SettingsOf(n.setup.config()), nil },
+		Version:  thisVersion,
+		Metrics:  promhttp.HandlerFor(n.registry, promhttp.HandlerOpts{}),
 	}
 }
 
@@ -74,7 +75,7 @@ func (n *node) statusView(context.Context) (api.Status, error) {
 	return api.Status{
 		Configuration: configuration, Webhook: n.webhookView(hook),
 		Node: n.id.Name, NodeID: n.id.NodeID, Version: thisVersion().Version, PID: os.Getpid(),
-		Started: n.started, RootDir: n.cfg.RootDir, Engine: view,
+		Started: n.started, RootDir: n.cfg.RootDir, Engine: view, Drained: n.drainedView(),
 	}, nil
 }
 
@@ -142,6 +143,9 @@ func sourceViewOf(s sources.Status) api.Source {
 	for _, l := range s.Losers {
 		v.Losers = append(v.Losers, api.Loser{Name: l.Name, Place: originPlace(l.Pod), Winner: "source " + l.Winner.Source + ", " + originPlace(l.Winner)})
 	}
+	if s.Suspended != nil {
+		v.Suspended = &api.Suspension{Source: s.Source, Suspended: true, Since: s.Suspended.Since, By: s.Suspended.By}
+	}
 	v.State = stateOf(v)
 	return v
 }
@@ -151,6 +155,8 @@ func stateOf(v api.Source) api.SourceState {
 	switch {
 	case v.Retired:
 		return api.SourceRetired
+	case v.Suspended != nil:
+		return api.SourceSuspended
 	case len(v.Problems()) > 0:
 		return api.SourceError
 	case v.Held != "":

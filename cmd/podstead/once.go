@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/podstead/podstead/agent"
 	"github.com/podstead/podstead/cli"
 	"github.com/podstead/podstead/config"
 	"github.com/podstead/podstead/runtime"
@@ -28,6 +29,12 @@ const (
 // (ready, succeeded, failed) or the time is up, reports, and leaves the pods
 // running. The error is an exit code.
 func runOnce(ctx context.Context, t cli.Terminal, cfg config.Config, out surroundings) error {
+	switch drained, err := agent.ReadDrained(cfg.RootDir); {
+	case err != nil:
+		return err
+	case drained != nil:
+		return &cli.Exit{Code: cli.ExitConfig, Err: fmt.Errorf("nothing is run once: %s, once an agent runs here (`podstead run`)", drained)}
+	}
 	var report *onceReport
 	err := run(ctx, cfg, out, func(ctx context.Context, n *node) { report = n.once(ctx, t) })
 	switch {

@@ -49,6 +49,7 @@ func (n *node) reread(ctx context.Context, v configVersion, sure bool) error {
 	if err := n.merger.Configure(ctx, n.members(effective)); err != nil {
 		return err
 	}
+	n.sourcesChanged.turn()
 	n.reload.length, n.reload.told = len(v.data), ""
 	wait := config.Pending(n.cfg, next)
 	n.setup.take(effective, wait, time.Now())

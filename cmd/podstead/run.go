@@ -72,9 +72,11 @@ type node struct {
 	gatherer *sources.Gatherer
 	hook     *webhook.Server // nil for none
 	merger   *sources.Merger
-	agent    *agent.Agent
-	server   *api.Server
-	started  time.Time
+	// sourcesChanged is turned by whatever may change what is shown of sources.
+	sourcesChanged turnstile
+	agent          *agent.Agent
+	server         *api.Server
+	started        time.Time
 }
 
 // run runs the agent until ctx ends or something that it cannot do without
@@ -116,7 +118,11 @@ func assemble(ctx context.Context, cfg config.Config, id identity, out surroundi
 		return nil, &config.Error{Err: err}
 	}
 	told := &plights{recorder: n.recorder, known: map[string]plight{}}
-	n.merger = sources.NewMerger(sources.MergerConfig{Sources: n.members(cfg), Heard: told.hear, Settled: n.gatherer.Sweep, Logger: n.log})
+	n.merger = sources.NewMerger(sources.MergerConfig{
+		Sources: n.members(cfg), Logger: n.log,
+		Heard:   func(s sources.Snapshot) { told.hear(s); n.sourcesChanged.turn() },
+		Settled: func() { n.gatherer.Sweep(); n.sourcesChanged.turn() },
+	})
 	if n.hook, err = n.newWebhook(); err != nil {
 		return nil, err
 	}
