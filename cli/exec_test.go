@@ -19,6 +19,7 @@ import (
 
 	"github.com/podstead/podstead/agent/api"
 	"github.com/podstead/podstead/runtime"
+	"github.com/podstead/podstead/test/rig"
 )
 
 // visited is an agent of one pod, web, whose containers run one program.
@@ -144,44 +145,27 @@ func TestInputThatIsNoTerminalIsPassedAsItIs(t *testing.T) {
 	}
 }
 
-// terminal is both ends of a new one.
-func terminal(t *testing.T) (keys, screen *os.File) {
+// terminal is a new one of this size.
+func terminal(t *testing.T, columns, rows uint16) rig.Terminal {
 	t.Helper()
-	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	made, err := rig.OpenTerminal()
+	if err == nil {
+		t.Cleanup(func() { _ = made.Close() })
+		err = made.Resize(columns, rows)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = keys.Close() })
-	if err := unix.IoctlSetPointerInt(int(keys.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	number, err := unix.IoctlGetUint32(int(keys.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	screen, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = screen.Close() })
-	return keys, screen
+	return made
 }
 
-func resize(t *testing.T, screen *os.File, columns, rows uint16) {
+func cooked(t *testing.T, of rig.Terminal) bool {
 	t.Helper()
-	if err := unix.IoctlSetWinsize(int(screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: columns, Row: rows}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// cooked reports whether the terminal takes lines, and ^C as a signal.
-func cooked(t *testing.T, screen *os.File) bool {
-	t.Helper()
-	attributes, err := unix.IoctlGetTermios(int(screen.Fd()), unix.TCGETS)
+	is, err := of.Cooked()
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
-	return attributes.Lflag&(unix.ICANON|unix.ISIG) != 0
+	return is
 }
 
 func TestATerminalIsRawWhileACommandHasIt(t *testing.T) {
@@ -203,22 +187,23 @@ func TestATerminalIsRawWhileACommandHasIt(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			keys, screen := terminal(t)
-			resize(t, screen, 101, 30)
+			of := terminal(t, 101, 30)
 			cmd := ExecCmd{Pod: "web", Command: []string{"sh"}, visiting: visiting{Namespace: "default", Container: "main", Stdin: true, TTY: true}}
 			cmd.connection = visited(t, func(ctx context.Context, s runtime.Streams) error {
 				defer s.CloseStdin()
 				first := <-s.Sizes
-				if !s.TTY || s.Stderr != nil || first != (runtime.TerminalSize{Width: 101, Height: 30}) || cooked(t, screen) {
-					t.Errorf("streams %+v, size %v, cooked %v", s, first, cooked(t, screen))
+				if !s.TTY || s.Stderr != nil || first != (runtime.TerminalSize{Width: 101, Height: 30}) || cooked(t, of) {
+					t.Errorf("streams %+v, size %v, cooked %v", s, first, cooked(t, of))
 				}
-				resize(t, screen, 80, 24)
+				if err := of.Resize(80, 24); err != nil {
+					t.Error(err)
+				}
 				_ = unix.Kill(os.Getpid(), unix.SIGWINCH) // the kernel tells the foreground alone
 				if next := <-s.Sizes; next.Width != 80 {
 					t.Errorf("next size %v", next)
 				}
 				if c.end != nil {
-					_, _ = keys.Write([]byte{3}) // ^C is a key
+					_, _ = of.Keys.Write([]byte{3}) // ^C is a key
 					return c.end(s)
 				}
 				c.ends()
@@ -226,12 +211,12 @@ func TestATerminalIsRawWhileACommandHasIt(t *testing.T) {
 				return ctx.Err()
 			})
 			var said bytes.Buffer
-			err := cmd.Run(t.Context(), Terminal{In: screen, Out: screen, Err: &said})
+			err := cmd.Run(t.Context(), Terminal{In: of.Screen, Out: of.Screen, Err: &said})
 			var exit *Exit
 			if !errors.As(err, &exit) || exit.Code != c.code {
 				t.Errorf("ended with %v, want code %d", err, c.code)
 			}
-			if !cooked(t, screen) {
+			if !cooked(t, of) {
 				t.Error("the terminal is still raw")
 			}
 		})
