@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Whoever builds the commit, wherever, gets what was released. In the suite that is
@@ -42,6 +43,14 @@ func TestTheSameCommitGivesTheSameBytes(t *testing.T) {
 	}
 }
 
+// when the commit was made.
+func when(t *testing.T) int64 {
+	t.Helper()
+	seconds, err := strconv.ParseInt(git(t, "log", "-1", "--format=%ct"), 10, 64)
+	must(t, err)
+	return seconds
+}
+
 // sums are those of SHA256SUMS by file, each checked.
 func sums(t *testing.T, dir string) map[string]string {
 	t.Helper()
@@ -63,13 +72,11 @@ func sums(t *testing.T, dir string) map[string]string {
 func TestAnArchiveHoldsWhatIsInstalled(t *testing.T) {
 	unit, err := os.ReadFile("../../packaging/podstead.service")
 	must(t, err)
-	when, err := strconv.ParseInt(git(t, "log", "-1", "--format=%ct"), 10, 64)
-	must(t, err)
 	for _, arch := range arches {
 		var held []string
 		for _, e := range archive(t, arch) {
 			held = append(held, e.FileInfo().Mode().String()+" "+e.Name)
-			if e.Uid != 0 || e.Gid != 0 || e.Uname != "" || e.ModTime.Unix() != when {
+			if e.Uid != 0 || e.Gid != 0 || e.Uname != "" || e.ModTime.Unix() != when(t) {
 				t.Errorf("%s: %s is of %d:%d %q, %s", arch, e.Name, e.Uid, e.Gid, e.Uname, e.ModTime)
 			}
 			if strings.HasSuffix(e.Name, ".service") && !bytes.Equal(e.data, unit) {
@@ -106,7 +113,11 @@ type bill struct {
 	BOMFormat    string
 	SerialNumber string
 	Metadata     struct {
-		Timestamp string
+		Timestamp time.Time
+		Tools     []struct {
+			Name, Version string
+			Hashes        []any
+		}
 		Component struct{ Name, Version string }
 	}
 	Components []struct{ Name, Version string }
@@ -119,8 +130,11 @@ func TestEachProgramHasItsBillOfMaterials(t *testing.T) {
 		must(t, err)
 		var b bill
 		must(t, json.Unmarshal(raw, &b))
-		if b.BOMFormat != "CycloneDX" || b.SerialNumber != "" || b.Metadata.Timestamp != "" {
-			t.Errorf("%s: %s with serial %q of %q", arch, b.BOMFormat, b.SerialNumber, b.Metadata.Timestamp)
+		if b.BOMFormat != "CycloneDX" || b.SerialNumber != "" || b.Metadata.Timestamp.Unix() != when(t) {
+			t.Errorf("%s: %s with serial %q of %s", arch, b.BOMFormat, b.SerialNumber, b.Metadata.Timestamp)
+		}
+		if tools := b.Metadata.Tools; len(tools) != 1 || tools[0].Version != "v1.10.0" || len(tools[0].Hashes) > 0 {
+			t.Errorf("%s: written by %+v", arch, tools)
 		}
 		if c := b.Metadata.Component; c.Name != "github.com/podstead/podstead" || c.Version != version(t) {
 			t.Errorf("%s: it is of %+v", arch, c)
