@@ -59,6 +59,22 @@ ROWS ?= all
 PAIRS ?= 30
 WINDOW ?= 1m
 
+.PHONY: powercut
+powercut: ## cut the power at 1,000 steps of each life that a disk matters to: CUTS=1000 SEED=1
+	CUTS=$(CUTS) POWERCUT_SEED=$(SEED) $(GO) test -count=1 -timeout 2h -run PowerCut $$(grep -rl --include=powercut_test.go 'powercut.New' . | xargs -n1 dirname | sort -u)
+CUTS ?= 1000
+SEED ?= 1
+
+.PHONY: chaos
+chaos: engine build ## strike with every fault at every moment of every transition, on private engines
+	PODSTEAD_BIN=$(CURDIR)/bin/podstead $(GO) test -tags e2e -count=1 -timeout 3h -run 'TestChaos$$' -v ./test/engine -chaos -chaos-json $(CURDIR)/docs/chaos.json -chaos-doc $(CURDIR)/docs/reliability.md
+
+.PHONY: soak
+soak: engine build ## wear one agent and look what grows: REPLACEMENTS=2000 STATUS=20000
+	$(GO) run ./test/soak -podstead bin/podstead -replacements $(REPLACEMENTS) -status $(STATUS) -json docs/soak.json -doc docs/reliability.md
+REPLACEMENTS ?= 2000
+STATUS ?= 20000
+
 .PHONY: demo
 demo: engine build ## see it work, in under a minute
 	hack/demo.sh

@@ -46,7 +46,7 @@ func arrows() map[string][]string {
 		// What drives the program from outside.
 		"test/rig":      {},
 		"test/powercut": {},
-		"test/bench":    {"test/rig"}, "test/e2e": {}, "test/engine": {}, "test/release": {}, // their tests import it too
+		"test/bench":    {"test/rig"}, "test/soak": {"test/rig"}, "test/e2e": {}, "test/engine": {}, "test/release": {}, // their tests import it too
 	}
 }
 

@@ -33,7 +33,7 @@ type lab struct {
 	engine  *rig.Engine
 	watch   *watch
 	dir     string
-	machine machine
+	machine rig.Machine
 	scripts map[shape]*script
 	had     map[string]bool // networks that were there before
 	agents  []*agent
@@ -50,7 +50,7 @@ func openLab(ctx context.Context, cfg labConfig) (*lab, error) {
 	}
 	l := &lab{cfg: cfg, engine: e, scripts: map[shape]*script{}, had: map[string]bool{}}
 	var err error
-	if l.machine, err = describe(ctx, e); err != nil {
+	if l.machine, err = e.Machine(ctx); err != nil {
 		return nil, err
 	}
 	found, err := networks(ctx, e)

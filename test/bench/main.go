@@ -19,6 +19,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // options are the command line.
@@ -71,7 +73,7 @@ func bench(ctx context.Context, o options) error {
 	}
 	defer l.close()
 
-	version, err := versionOf(ctx, binary)
+	version, err := rig.VersionOf(ctx, binary)
 	if err != nil {
 		return err
 	}

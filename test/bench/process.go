@@ -1,12 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // cpuTime is what all threads of a process have run, to the nanosecond, as the
@@ -38,7 +38,7 @@ func peakMiB(pid int) (float64, error)     { return memoryMiB(pid, "VmHWM:") }
 
 func memoryMiB(pid int, key string) (float64, error) {
 	file := fmt.Sprintf("/proc/%d/status", pid)
-	kib, err := field(file, key)
+	kib, err := rig.Field(file, key)
 	if err != nil {
 		return 0, err
 	}
@@ -47,19 +47,4 @@ func memoryMiB(pid int, key string) (float64, error) {
 		return 0, fmt.Errorf("read %s: %w", file, err)
 	}
 	return n / 1024, nil
-}
-
-// field returns what follows the first line that begins with a key.
-func field(file, key string) (string, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if rest, ok := strings.CutPrefix(s.Text(), key); ok {
-			return strings.Trim(rest, " \t:"), nil
-		}
-	}
-	return "", fmt.Errorf("read %s: no %s", file, key)
 }

@@ -10,11 +10,13 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 // report is what is kept of a bench, in the order of the rows.
 type report struct {
-	Machine machine          `json:"machine"`
+	Machine rig.Machine      `json:"machine"`
 	Rows    map[string]*line `json:"rows"`
 }
 
@@ -35,7 +37,7 @@ type line struct {
 	Samples  [][2]float64 `json:"samplesMs,omitempty"` // ours, bare
 }
 
-func newReport(m machine) *report {
+func newReport(m rig.Machine) *report {
 	return &report{Machine: m, Rows: map[string]*line{}}
 }
 
@@ -49,7 +51,7 @@ func (r *report) load(file string) error {
 	if err != nil {
 		return err
 	}
-	before := newReport(machine{})
+	before := newReport(rig.Machine{})
 	if err := json.Unmarshal(data, before); err != nil {
 		return fmt.Errorf("read %s: %w", file, err)
 	}
@@ -164,12 +166,6 @@ func (r *report) markdown() string {
 	return b.String()
 }
 
-// The table in the documentation stands between these lines.
-const (
-	beginMark = "<!-- bench: begin -->"
-	endMark   = "<!-- bench: end -->"
-)
-
 // save writes the results and, between its markers, the document's table.
 func (r *report) save(file, doc string) error {
 	if file != "" {
@@ -184,14 +180,5 @@ func (r *report) save(file, doc string) error {
 	if doc == "" {
 		return nil
 	}
-	text, err := os.ReadFile(doc)
-	if err != nil {
-		return err
-	}
-	before, rest, ok1 := strings.Cut(string(text), beginMark)
-	_, after, ok2 := strings.Cut(rest, endMark)
-	if !ok1 || !ok2 {
-		return fmt.Errorf("%s has no table to replace: it needs the lines %s and %s", doc, beginMark, endMark)
-	}
-	return os.WriteFile(doc, []byte(before+beginMark+"\n"+r.markdown()+endMark+after), 0o644)
+	return rig.PutTable(doc, "bench", r.markdown())
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/podstead/podstead/test/rig"
 )
 
 func TestReportJudgesByTheMedian(t *testing.T) {
@@ -25,7 +27,7 @@ func TestReportJudgesByTheMedian(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			r := newReport(machine{})
+			r := newReport(rig.Machine{})
 			r.add(row{name: "x"}, c.res, "v1")
 			if r.Rows["x"].Met != c.met {
 				t.Errorf("met = %t, want %t", r.Rows["x"].Met, c.met)
@@ -36,10 +38,10 @@ func TestReportJudgesByTheMedian(t *testing.T) {
 
 func TestSaveReplacesTheTableOnly(t *testing.T) {
 	doc := filepath.Join(t.TempDir(), "doc.md")
-	if err := os.WriteFile(doc, []byte("before\n"+beginMark+"\nold\n"+endMark+"\nafter\n"), 0o600); err != nil {
+	if err := os.WriteFile(doc, []byte("before\n"+"<!-- bench: begin -->"+"\nold\n"+"<!-- bench: end -->"+"\nafter\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := newReport(machine{CPU: "a cpu"})
+	r := newReport(rig.Machine{CPU: "a cpu"})
 	r.add(rows()[0], result{pairs: []pair{{90 * time.Millisecond, 100 * time.Millisecond}}, limit: 1}, "v1")
 	if err := r.save("", doc); err != nil {
 		t.Fatal(err)
@@ -48,7 +50,7 @@ func TestSaveReplacesTheTableOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"before\n", "a cpu", "0.90 [0.90, 0.90], n = 1", endMark + "\nafter\n"} {
+	for _, want := range []string{"before\n", "a cpu", "0.90 [0.90, 0.90], n = 1", "<!-- bench: end -->" + "\nafter\n"} {
 		if !strings.Contains(string(got), want) {
 			t.Errorf("%q is missing in:\n%s", want, got)
 		}
@@ -60,13 +62,13 @@ func TestSaveReplacesTheTableOnly(t *testing.T) {
 
 func TestResultsOfAnotherMachineAreNotMixedIn(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "bench.json")
-	before := newReport(machine{CPU: "one"})
+	before := newReport(rig.Machine{CPU: "one"})
 	before.add(row{name: "drop"}, result{}, "v1")
 	if err := before.save(file, ""); err != nil {
 		t.Fatal(err)
 	}
 	for cpu, want := range map[string]int{"one": 1, "another": 0} {
-		r := newReport(machine{CPU: cpu})
+		r := newReport(rig.Machine{CPU: cpu})
 		if err := r.load(file); err != nil {
 			t.Fatal(err)
 		}
