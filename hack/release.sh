@@ -30,14 +30,14 @@ sbom=$(cd hack/tools/sbom && GOFLAGS= go tool -n cyclonedx-gomod)
 # bill PROGRAM: its SBOM, as of the commit's time, and without the hashes of the tool
 # that writes it, which is another on each machine.
 bill() {
-	"$sbom" bin -json -std -noserial -notimestamp -version "$version" "$1" |
-		awk -v time="$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)" '
-			/^  "metadata": {/ { print; print "    \"timestamp\": \"" time "\","; next }
-			/^    "tools": / { tools = 1 }
-			/^    "component": / { tools = 0 }
-			tools && /"hashes": / { cut = 1 }
-			!cut
-			/]/ { cut = 0 }'
+	"$sbom" bin -json -std -noserial -notimestamp -version "$version" -output "$work/bill" "$1"
+	awk -v time="$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)" '
+		/^  "metadata": {/ { print; print "    \"timestamp\": \"" time "\","; next }
+		/^    "tools": / { tools = 1 }
+		/^    "component": / { tools = 0 }
+		tools && /"hashes": / { cut = 1 }
+		!cut
+		/]/ { cut = 0 }' "$work/bill"
 }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -58,9 +58,9 @@ for arch; do
 	cp LICENSE README.md packaging/podstead.service "$work/$name/"
 	chmod 0755 "$work/$name/podstead"
 	bill "$work/$name/podstead" >"$dist/$name.cdx.json"
-	tar -c -C "$work" --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" "$name" |
-		gzip -9n >"$dist/$name.tar.gz"
-	rm -r "${work:?}/$name"
+	tar -cf "$work/$name.tar" -C "$work" --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" "$name"
+	gzip -9n <"$work/$name.tar" >"$dist/$name.tar.gz"
+	rm -r "${work:?}/$name" "$work/$name.tar"
 done
 cd "$dist"
 sha256sum podstead-"$version"-linux-* >SHA256SUMS
