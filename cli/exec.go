@@ -17,12 +17,12 @@ type ExecCmd struct {
 	connection
 	visiting
 	Pod     string   `arg:"" name:"POD" help:"Pod, by its full name (web-n1) or as written in the manifest (web)."`
-	Command []string `arg:"" optional:"" passthrough:"" name:"COMMAND" help:"What to run, and its arguments; -- before it is not needed, but kubectl's."`
+	Command []string `arg:"" optional:"" passthrough:"" name:"COMMAND" help:"Command and its arguments, after --, which may be left out."`
 }
 
 // Help says what the exit code is, and what becomes of the command.
 func (*ExecCmd) Help() string {
-	return `The exit code is the command's: 128 and the signal's number when a signal ended it, 126 or 127 when the engine could not run it (Docker before 25 says 126 for a program that is not there, too), 1 and 3 also when the agent cannot be asked. A client that goes away does not end the command, as with kubectl; with -it ^C goes to the command.`
+	return `The exit code is the command's: 128 and the signal's number when a signal ended it, 126 or 127, whichever the engine says, when it could not be run (Docker 20.10 says 126 for a program that is not there, too); 1 and 3 also when the agent cannot be asked or has no answer. A client that goes away, and an agent that ends, do not end the command, as with kubectl. With -it every key goes to the command, ^C too.`
 }
 
 // Examples are shown below the help.
