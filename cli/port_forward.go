@@ -115,7 +115,7 @@ func (f *forwarder) serve(ctx context.Context, l *localPort) error {
 	for {
 		conn, err := l.Accept()
 		if err != nil {
-			if ctx.Err() == nil {
+			if !errors.Is(err, net.ErrClosed) {
 				group.Go(func() error { return fmt.Errorf("accept on local port %d: %w", l.local, err) })
 			}
 			break

@@ -130,6 +130,13 @@ func (f *forwards) PortForward(_ context.Context, _, _ string, port int32, strea
 		return errors.New("the client is gone")
 	}
 	defer f.open.Done()
+	if f.halves {
+		// Nothing is sent, but only when the stream has been accepted: one that is
+		// refused before that is a stream without a reason for its client.
+		if _, err := stream.Write(nil); err != nil {
+			return nil // the client is gone
+		}
+	}
 	conn, err := f.dial(int(port))
 	if err != nil {
 		return err

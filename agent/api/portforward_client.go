@@ -39,6 +39,7 @@ func (c *Client) DialPort(ctx context.Context, namespace, pod string, port int) 
 		return nil, err
 	}
 	p := &PodPort{conn: conn}
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	if err := p.open(port); err != nil {
 		return nil, errors.Join(fmt.Errorf("forward port %d: %w", port, err), conn.Close())
 	}
