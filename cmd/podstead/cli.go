@@ -44,6 +44,7 @@ const description = `podstead runs ordinary Kubernetes Pod manifests on a plain 
   sudo podstead get pods -A                                       what runs
   sudo podstead get sources                                       what is wanted, and what is wrong with it
   sudo podstead logs -f web                                       follow a pod's log
+  sudo podstead exec -it web -- sh                                a shell in a pod
   sudo podstead sync                                              look at every source now
   podstead validate web.yaml                                      check before you copy it there
 

@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
@@ -222,8 +221,8 @@ func TestWhoGoesAwayLeavesNothingInTheAgent(t *testing.T) {
 		{"exec", "-i", "lamp", "--", "sh", "-c", "echo begun >&2; exec sleep 100000"},
 		{"attach", "lamp"},
 	} {
-		flood, stop := context.WithCancel(t.Context())
-		v := n.visit(nil, endless{flood}, verb...)
+		over := make(chan struct{})
+		v := n.visit(nil, endless{over}, verb...)
 		n.await("the visit", func() error {
 			if n.metric("process_open_fds") == files {
 				return errors.New("nobody has come")
@@ -231,7 +230,7 @@ func TestWhoGoesAwayLeavesNothingInTheAgent(t *testing.T) {
 			return nil
 		})
 		n.must(v.cmd.Process.Kill())
-		stop()
+		close(over)
 		v.end()
 	}
 	n.await("goroutines and files to be as before", func() error {
@@ -243,10 +242,17 @@ func TestWhoGoesAwayLeavesNothingInTheAgent(t *testing.T) {
 	})
 }
 
-// endless is input without end, until ctx's.
-type endless struct{ over context.Context }
+// endless is input without end, until it is closed.
+type endless struct{ over <-chan struct{} }
 
-func (e endless) Read(p []byte) (int, error) { return len(p), e.over.Err() }
+func (e endless) Read(p []byte) (int, error) {
+	select {
+	case <-e.over:
+		return 0, io.EOF
+	default:
+		return len(p), nil
+	}
+}
 
 func TestAttachShowsWhatIsWrittenFromThenOn(t *testing.T) {
 	t.Parallel()
