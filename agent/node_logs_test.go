@@ -96,6 +96,7 @@ func TestRemovedLogLinksAreMadeAgain(t *testing.T) {
 // made good once it can be.
 func TestLogLinksThatCannotBeMadeStopNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
+		w.advance(time.Minute) // the start has made the folder
 		blocked := filepath.Join(w.logs, "pods")
 		w.must(os.RemoveAll(blocked))
 		w.must(os.WriteFile(blocked, nil, 0o600)) // a file in its place
