@@ -72,16 +72,22 @@ func (a *agent) logFile() string { return filepath.Join(filepath.Dir(a.root), "p
 
 func (a *agent) start() {
 	a.t.Helper()
-	process, err := rig.Start(exec.Command(program, "run", "--pod-manifest-path", a.manifests, "--root-dir", a.root,
-		"--hostname-override", a.node, "--docker-endpoint", "unix://"+a.engine.Socket), a.logFile())
-	must(a.t, err)
-	a.process = process
+	a.spawn()
 	until(a.t, "the agent answers", func() error {
 		if code, out := a.command("get", "sources"); code != 0 {
 			return errors.New(out)
 		}
 		return nil
 	})
+}
+
+// spawn starts the agent and returns at once.
+func (a *agent) spawn(flags ...string) {
+	a.t.Helper()
+	process, err := rig.Start(exec.Command(program, append([]string{"run", "--pod-manifest-path", a.manifests, "--root-dir", a.root,
+		"--hostname-override", a.node, "--docker-endpoint", "unix://" + a.engine.Socket}, flags...)...), a.logFile())
+	must(a.t, err)
+	a.process = process
 }
 
 // stop ends the agent as an init system does: it has 2 s, whatever hangs.

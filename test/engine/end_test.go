@@ -67,7 +67,7 @@ func (a *agent) settled(want []web) (map[string]v1.Pod, error) {
 		}
 		mine := slices.DeleteFunc(slices.Clone(boxes), func(b rig.Box) bool { return b.UID() != string(p.UID) })
 		boxes = slices.DeleteFunc(boxes, func(b rig.Box) bool { return b.UID() == string(p.UID) })
-		if err := errors.Join(a.whole(w, p, mine), w.serves()); err != nil {
+		if err := errors.Join(a.whole(w, p, mine), w.serves(), a.sees(w)); err != nil {
 			return nil, err
 		}
 	}
@@ -124,6 +124,20 @@ func (w web) serves() error {
 	defer resp.Body.Close()
 	if text, err := io.ReadAll(resp.Body); err != nil || strings.TrimSpace(string(text)) != fmt.Sprint(w.version) {
 		return fmt.Errorf("port %d serves version %q, %w; want %d", w.port, text, err, w.version)
+	}
+	return nil
+}
+
+// sees looks for the ConfigMap's value in the environment of the app's process.
+func (a *agent) sees(w web) error {
+	for _, pid := range a.pids()[w.mark(a, app)] {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if err != nil {
+			return err
+		}
+		if w.conf != "" && !slices.Contains(strings.Split(string(text), "\x00"), "CONF="+w.conf) {
+			return fmt.Errorf("the app of %s does not see %s", w.name, w.conf)
+		}
 	}
 	return nil
 }

@@ -3,127 +3,171 @@
 package engine
 
 import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/podstead/podstead/test/rig"
 )
 
-// transition is a change that a pod goes through: its start, its replacement,
-// its removal.
-type transition struct {
-	name   string
-	before int // version that runs before, 0 for none
-	after  int // version to run after, 0 for none
-	port   bool
-	points []moment
-}
-
-// moment is where in a transition a fault strikes. old is the UID of the pod
-// that ran before.
-type moment struct {
-	name string
-	when func(old string) point
-}
-
-// transitions are what a fault is tried on. A replacement that shares a host
-// port and one that does not take different ways. No fault strikes while the
-// engine publishes a port: killed then, a dockerd with live-restore holds that
-// port in its next life, for nobody, until it is started once more.
-func transitions() []transition {
-	any := func(p point) func(string) point { return func(string) point { return p } }
-	return []transition{
-		{name: "start", after: 1, points: []moment{
-			{"sandbox created", any(at("create", rig.Pause))},
-		}},
-		{name: "start with a port", after: 1, port: true, points: []moment{
-			{"init container runs", any(at("start", initial))},
-			{"first container runs", any(at("start", app))},
-		}},
-		{name: "replacement", before: 1, after: 2, points: []moment{
-			{"successor's sandbox runs", at("start", rig.Pause).notOf},
-			{"successor runs", at("start", app).notOf},
-		}},
-		{name: "replacement on one port", before: 1, after: 2, port: true, points: []moment{
-			{"successor is created", at("create", site).notOf},
-			{"predecessor is told to end", at("kill", site).of},
-		}},
-		{name: "removal", before: 1, port: true, points: []moment{
-			{"it is told to end", at("kill", app).of},
-			{"it has ended", at("die", app).of},
-		}},
-	}
-}
-
-// fault is what is done to the engine. It ends with an engine that works again;
-// away is called while it does not.
+// fault is what is done to the engine, to the agent, or behind their backs. It
+// ends with both at work again.
 type fault struct {
-	name   string
-	strike func(d *dockerd, away func())
-	keeps  bool // what runs, runs on
+	name     string
+	strike   func(s *stage)
+	restarts int  // of a container, that it may bring about
+	disk     bool // the root-dir needs a file system of its own
+	daemon   bool // it makes no sense with a run-once
 }
 
-func TestFaults(t *testing.T) {
-	t.Parallel()
-	tryAll(t, newDockerd(t), []fault{
-		{name: "stopped", strike: func(d *dockerd, away func()) { d.terminate(); away(); d.up() }},
-		{name: "restarted", strike: func(d *dockerd, _ func()) { d.terminate(); d.up() }},
-		{name: "killed", strike: func(d *dockerd, away func()) { d.kill(); away(); d.up() }},
-		{name: "hung", keeps: true, strike: func(d *dockerd, away func()) { d.hang(); away(); d.resume() }},
-	})
-}
-
-func TestFaultsWithLiveRestore(t *testing.T) {
-	t.Parallel()
-	tryAll(t, newDockerd(t, "--live-restore"), []fault{
-		{name: "restarted", keeps: true, strike: func(d *dockerd, away func()) { d.terminate(); away(); d.up() }},
-		{name: "killed", keeps: true, strike: func(d *dockerd, away func()) { d.kill(); away(); d.up() }},
-	})
-}
-
-// tryAll strikes with every fault at every point of every transition.
-func tryAll(t *testing.T, d *dockerd, faults []fault) {
-	for _, f := range faults {
-		for _, tr := range transitions() {
-			for _, m := range tr.points {
-				t.Run(f.name+"/"+tr.name+"/"+m.name, func(t *testing.T) { try(t, d.in(t), f, tr, m) })
-			}
-		}
+// engineFaults are those of an engine whose containers end with it.
+func engineFaults() []fault {
+	return []fault{
+		{name: "engine stopped", restarts: 1, strike: func(s *stage) { s.d.terminate(); s.away(); s.d.up() }},
+		{name: "engine restarted", restarts: 1, strike: func(s *stage) { s.d.terminate(); s.d.up() }},
+		{name: "engine killed", restarts: 1, strike: func(s *stage) { s.d.kill(); s.away(); s.d.up() }},
+		{name: "engine hung", strike: func(s *stage) { s.d.hang(); s.away(); s.d.resume() }},
+		{name: "engine and agent killed", restarts: 1, strike: func(s *stage) { s.d.kill(); s.killAgent(); s.d.up() }},
 	}
 }
 
-func try(t *testing.T, d *dockerd, f fault, tr transition, m moment) {
-	a := newAgent(t, d)
-	a.start()
-	before, after := web{name: "web", version: tr.before}, web{name: "web", version: tr.after}
+// liveFaults are those of an engine with live-restore, whose containers run on.
+func liveFaults() []fault {
+	return []fault{
+		{name: "engine with live-restore restarted", strike: func(s *stage) { s.d.terminate(); s.away(); s.d.up() }},
+		{name: "engine with live-restore killed", strike: func(s *stage) { s.d.kill(); s.away(); s.d.up() }},
+		{name: "engine with live-restore and agent killed", strike: func(s *stage) { s.d.kill(); s.killAgent(); s.d.up() }},
+	}
+}
+
+// otherFaults leave the engine alone.
+func otherFaults() []fault {
+	return []fault{
+		{name: "agent killed", strike: func(s *stage) { s.killAgent() }},
+		{name: "agent hung", restarts: 1, strike: func(s *stage) {
+			must(s.a.t, s.a.process.Signal(syscall.SIGSTOP))
+			s.byHand(app, s.kill) // which it does not see
+			must(s.a.t, s.a.process.Signal(syscall.SIGCONT))
+		}},
+		{name: "container killed", restarts: 1, strike: func(s *stage) { s.byHand(app, s.kill) }},
+		{name: "container removed", restarts: 1, strike: func(s *stage) { s.byHand(app, s.remove) }},
+		{name: "sandbox killed", restarts: 1, strike: func(s *stage) { s.byHand(rig.Pause, s.kill) }},
+		{name: "sandbox removed", restarts: 1, strike: func(s *stage) { s.byHand(rig.Pause, s.remove) }},
+		{name: "containers pruned", strike: func(s *stage) { s.d.docker(nil, "docker", "container", "prune", "-f") }},
+		{name: "disk full", disk: true, strike: func(s *stage) {
+			fill(s.a.t, s.a.root)
+			s.killAgent()
+			must(s.a.t, os.Remove(filler(s.a.root)))
+		}},
+		{name: "source away", daemon: true, strike: func(s *stage) {
+			gone := s.a.manifests + ".gone"
+			must(s.a.t, os.Rename(s.a.manifests, gone))
+			until(s.a.t, "the source is missed", func() error {
+				if code, _ := s.a.status(); code == 0 {
+					return errors.New("all is well")
+				}
+				return nil
+			})
+			must(s.a.t, os.Rename(gone, s.a.manifests))
+		}},
+	}
+}
+
+// stage is where one fault strikes in one transition.
+type stage struct {
+	a             *agent
+	d             *dockerd
+	before, after web
+	once          bool
+	old           string // UID of the pod that ran before
+	await         func(what string, p point)
+}
+
+// newStage starts an agent and what runs before.
+func newStage(t *testing.T, d *dockerd, f fault, tr transition) *stage {
+	t.Helper()
+	root := ""
+	if f.disk {
+		root = filepath.Join(t.TempDir(), "root")
+		must(t, os.Mkdir(root, 0o700))
+		must(t, unix.Mount("tmpfs", root, "tmpfs", 0, "size=1m,mode=0700"))
+		t.Cleanup(func() { must(t, unix.Unmount(root, 0)) })
+	}
+	s := &stage{a: newAgent(t, d), d: d, before: tr.before, after: tr.after, once: tr.once}
+	if f.disk {
+		s.a.root = root
+	}
 	if tr.port {
-		before.port = freePort(t)
-		after.port = before.port
+		s.before.port = freePort(t)
+		s.after.port = s.before.port
 	}
-	old := ""
-	if tr.before != 0 {
-		a.put("web", before.manifest(a))
-		old = string(a.settles("the pod runs", before)["web"].UID)
+	s.a.start()
+	if s.before.version != 0 {
+		s.a.put("web", s.before.manifest(s.a))
+		s.old = string(s.a.settles("the pod runs", s.before)["web"].UID)
 	}
-	await := d.watch(t, a.node)
-	if tr.after != 0 {
-		a.put("web", after.manifest(a))
-	} else {
-		a.drop("web")
-	}
-	await(m.name, m.when(old))
-	f.strike(d, a.seesEngineAway)
-	if tr.after == 0 {
-		a.settles("the pod is gone")
-	} else if p := a.settles("the pod runs", after)["web"]; restarts(p) > f.most() {
-		t.Errorf("%d restarts, want at most %d", restarts(p), f.most())
-	}
-	a.finish()
+	s.await = d.watch(t, s.a.node)
+	return s
 }
 
-// most is how often the fault may make a container start again.
-func (f fault) most() int {
-	if f.keeps {
-		return 0
+// play lets the transition come to its end, with a fault on the way.
+func (s *stage) play(f fault, tr transition, m moment) {
+	s.a.t.Helper()
+	switch {
+	case tr.change != nil:
+		tr.change(s)
+	case s.after.version != 0:
+		s.a.put("web", s.after.manifest(s.a))
+	default:
+		s.a.drop("web")
 	}
-	return 1
+	m.await(s)
+	f.strike(s)
+	if tr.complete != nil {
+		tr.complete(s)
+	}
+	if s.after.version == 0 {
+		s.a.settles("the pod is gone")
+	} else if p, most := s.a.settles("the pod runs", s.after)["web"], tr.restarts+f.restarts; restarts(p) > most {
+		s.a.t.Errorf("%d restarts, want at most %d", restarts(p), most)
+	}
+	s.a.finish()
 }
+
+// away looks that an agent says so while its engine does not answer.
+func (s *stage) away() {
+	if !s.once {
+		s.a.seesEngineAway()
+	}
+}
+
+// killAgent is kill -9, and a new life.
+func (s *stage) killAgent() {
+	s.a.t.Helper()
+	s.a.kill()
+	if s.once {
+		s.a.spawn("--runonce")
+	} else {
+		s.a.start()
+	}
+}
+
+// byHand does something to the node's newest container of a name, if there is one
+// at that moment. That it is gone before is nobody's fault.
+func (s *stage) byHand(container string, do func(id string)) {
+	s.a.t.Helper()
+	boxes, err := s.d.ps(s.a.node)
+	must(s.a.t, err)
+	if i := slices.IndexFunc(boxes, func(b rig.Box) bool { return b.Container() == container }); i >= 0 {
+		do(boxes[i].ID)
+	}
+}
+
+func (s *stage) kill(id string)   { _ = s.d.Kill(context.Background(), id, "KILL") }
+func (s *stage) remove(id string) { _ = s.d.client.remove(id) }

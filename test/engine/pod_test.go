@@ -17,6 +17,7 @@ type web struct {
 	name    string
 	version int // of the image, 1 or 2
 	port    int
+	conf    string // of its ConfigMap, in a variable of the app; "" for none
 }
 
 // Containers of a web.
@@ -35,14 +36,19 @@ const (
 // manifest writes the pod for an agent. Each main process bears a mark on its
 // command line by which it is found in /proc, whatever the engine says.
 func (w web) manifest(a *agent) string {
-	publish := ""
+	publish, conf, uses := "", "", ""
 	if w.port != 0 {
 		publish = fmt.Sprintf("\n    ports: [{containerPort: 80, hostPort: %d}]", w.port)
 	}
-	return fmt.Sprintf(`apiVersion: v1
+	if w.conf != "" {
+		conf = fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {CONF: %s}\n---\n", w.name, w.conf)
+		uses = fmt.Sprintf("\n    envFrom: [{configMapRef: {name: %s}}]", w.name)
+	}
+	return fmt.Sprintf(`%[8]sapiVersion: v1
 kind: Pod
 metadata:
   name: %[1]s
+  annotations: {podstead/restart-on-change: "true"}
 spec:
   terminationGracePeriodSeconds: 5
   initContainers:
@@ -52,11 +58,11 @@ spec:
   containers:
   - name: app
     image: podstead-test/busybox:%[2]d
-    command: [sh, -c, %[3]q, %[5]s]
+    command: [sh, -c, %[3]q, %[5]s]%[9]s
   - name: site
     image: podstead-test/busybox:%[2]d
     command: [sh, -c, %[4]q, %[6]s]%[7]s
-`, w.name, w.version, idle, serve, w.mark(a, app), w.mark(a, site), publish)
+`, w.name, w.version, idle, serve, w.mark(a, app), w.mark(a, site), publish, conf, uses)
 }
 
 // mark is on the command line of a container's main process and nowhere else.
