@@ -44,13 +44,8 @@ func (p packing) run(archive io.Writer) error {
 		}
 		return p.entry(out, name, file, info)
 	})
-	return errors.Join(err, closed(out, err))
-}
-
-// closed ends a tar that is whole; one that broke off must not look like it.
-func closed(out *tar.Writer, err error) error {
 	if err != nil {
-		return nil
+		return err // a tar that broke off must not look like a whole one
 	}
 	return out.Close()
 }

@@ -103,7 +103,6 @@ func (f *forwarder) run(ctx context.Context, addresses []listenAddress, ports []
 	}
 	group.Go(func() error { return f.awaitEnd(ctx) })
 	for _, l := range open {
-		defer context.AfterFunc(ctx, func() { _ = l.Close() })()
 		group.Go(func() error { return f.serve(ctx, l) })
 	}
 	return group.Wait()
@@ -111,6 +110,7 @@ func (f *forwarder) run(ctx context.Context, addresses []listenAddress, ports []
 
 // serve accepts connections until ctx ends, and waits for them to end.
 func (f *forwarder) serve(ctx context.Context, l *localPort) error {
+	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
 	group, ctx := errgroup.WithContext(ctx)
 	for {
 		conn, err := l.Accept()

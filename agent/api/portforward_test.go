@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
@@ -15,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/websocket"
 	clientforward "k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
 	streamspdy "k8s.io/streaming/pkg/httpstream/spdy"
@@ -300,34 +300,67 @@ func TestForwardingOverWebSocket(t *testing.T) {
 		{name: "refused", port: "81", want: "\x01error forwarding port 81 to pod default/web-n1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			raw, err := dial(t.Context(), c.socket)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cfg, err := websocket.NewConfig("ws://podstead/portForward/default/web-n1?port="+test.port, "http://podstead")
-			if err != nil {
-				t.Fatal(err)
-			}
-			cfg.Protocol = []string{"v4.channel.k8s.io"}
-			ws, err := websocket.NewClient(cfg, raw)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer ws.Close()
-			if err := ws.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
-				t.Fatal(err)
-			}
-			if err := websocket.Message.Send(ws, []byte("\x00hello")); err != nil {
-				t.Fatal(err)
-			}
-			var frame []byte
-			for !strings.HasPrefix(string(frame), test.want) {
-				if err := websocket.Message.Receive(ws, &frame); err != nil {
-					t.Fatalf("%v, the last frame was %q", err, frame)
-				}
+			ws := dialWebSocket(t, c, "/portForward/default/web-n1?port="+test.port, "v4.channel.k8s.io")
+			ws.send("\x00hello")
+			for frame := ""; !strings.HasPrefix(frame, test.want); {
+				frame = ws.receive()
 			}
 		})
 	}
+}
+
+// webSocket is a client as plain as can be: its frames are short and whole.
+type webSocket struct {
+	t    *testing.T
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+func dialWebSocket(t *testing.T, c *Client, path, protocol string) *webSocket {
+	t.Helper()
+	conn, err := dial(t.Context(), c.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: podstead\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOrigin: http://podstead\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\nSec-WebSocket-Protocol: %s\r\n\r\n", path, protocol)
+	in := bufio.NewReader(conn)
+	resp, err := http.ReadResponse(in, nil)
+	if err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
+		t.Fatalf("%+v, %v", resp, err)
+	}
+	return &webSocket{t: t, conn: conn, in: in}
+}
+
+// send writes one binary frame, masked by zeros.
+func (w *webSocket) send(text string) {
+	w.t.Helper()
+	if _, err := w.conn.Write(append([]byte{0x82, 0x80 | byte(len(text)), 0, 0, 0, 0}, text...)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *webSocket) receive() string {
+	w.t.Helper()
+	head := make([]byte, 2)
+	_, err := io.ReadFull(w.in, head)
+	size := int(head[1])
+	if err == nil && size == 126 {
+		_, err = io.ReadFull(w.in, head)
+		size = int(head[0])<<8 | int(head[1])
+	}
+	frame := make([]byte, size)
+	if err == nil {
+		_, err = io.ReadFull(w.in, frame)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(frame)
 }
 
 func TestForwardingOverWebSocketNeedsAPort(t *testing.T) {

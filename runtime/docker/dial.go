@@ -145,18 +145,15 @@ func (m *Manager) dialAddress(ctx context.Context, found container.InspectRespon
 	if found.HostConfig.NetworkMode.IsHost() {
 		hosts = []string{m.engineHost()}
 	}
-	errs := []error{errors.New("it has no address")}
-	for i, host := range hosts {
+	why := "it has no address"
+	for _, host := range hosts {
 		conn, err := dialTCP(ctx, host, port)
 		if err == nil {
 			return conn, nil
 		}
-		if i == 0 {
-			errs = nil
-		}
-		errs = append(errs, err)
+		why = err.Error() // not as an error: who is refused here may not be inside
 	}
-	return nil, fmt.Errorf("%v (from outside the pod, where only what listens on its address is reached: %w)", errors.Join(errs...), outside)
+	return nil, fmt.Errorf("%s (from outside the pod, where only what listens on its address is reached: %w)", why, outside)
 }
 
 // engineHost is where the engine's machine is.
