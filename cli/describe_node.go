@@ -56,6 +56,9 @@ func (p page) node(h health, now time.Time) {
 		engine = fmt.Sprintf("not reachable at %s: %s", a.Engine.Endpoint, a.Engine.Error)
 	}
 	p.line(0, "Engine", engine)
+	if a.Drained != nil {
+		p.line(0, "Drained", drainedWords(*a.Drained))
+	}
 	var sources []string
 	for i := range h.Sources {
 		s := &h.Sources[i]
