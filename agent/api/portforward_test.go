@@ -329,9 +329,14 @@ func dialWebSocket(t *testing.T, c *Client, path, protocol string) *webSocket {
 	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: podstead\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOrigin: http://podstead\r\n"+
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\nSec-WebSocket-Protocol: %s\r\n\r\n", path, protocol)
 	in := bufio.NewReader(conn)
-	resp, err := http.ReadResponse(in, nil)
-	if err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
-		t.Fatalf("%+v, %v", resp, err)
+	status, err := in.ReadString('\n')
+	if err != nil || !strings.HasPrefix(status, "HTTP/1.1 101 ") {
+		t.Fatalf("%q, %v", status, err)
+	}
+	for line := status; line != "\r\n"; {
+		if line, err = in.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return &webSocket{t: t, conn: conn, in: in}
 }
