@@ -75,6 +75,12 @@ soak: engine build ## wear one agent and look what grows: REPLACEMENTS=2000 STAT
 REPLACEMENTS ?= 2000
 STATUS ?= 20000
 
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME (30s): FUZZ=Merger narrows them
+	FUZZTIME='$(FUZZTIME)' hack/fuzz.sh '$(FUZZ)'
+FUZZ ?= .
+FUZZTIME ?= 30s
+
 .PHONY: demo
 demo: engine build ## see it work, in under a minute
 	hack/demo.sh
