@@ -294,13 +294,15 @@ func TestForwardingServesKubectlsClient(t *testing.T) {
 // and errors, on both of which the port's number comes first.
 func TestForwardingOverWebSocket(t *testing.T) {
 	_, c := servePorts(t, map[int]func(*net.TCPConn){80: forwardEcho})
-	for _, test := range []struct{ name, port, want string }{
-		{name: "echo", port: "80", want: "\x00hello"},
+	for _, test := range []struct{ name, port, say, want string }{
+		{name: "echo", port: "80", say: "\x00hello", want: "\x00hello"},
 		{name: "refused", port: "81", want: "\x01error forwarding port 81 to pod default/web-n1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			ws := dialWebSocket(t, c, "/portForward/default/web-n1?port="+test.port, "v4.channel.k8s.io")
-			ws.send("\x00hello")
+			if test.say != "" {
+				ws.send(test.say)
+			}
 			for frame := ""; !strings.HasPrefix(frame, test.want); {
 				frame = ws.receive()
 			}
