@@ -19,7 +19,7 @@ func bodyLimits() Limits {
 // size has room for.
 func filled(head string, count, size int, line func(i int) string, tail string) []byte {
 	b := []byte(head)
-	for i := 0; i < count; i++ {
+	for i := range count {
 		next := line(i)
 		if len(b)+len(next)+len(tail) > size {
 			break

@@ -90,7 +90,7 @@ func (m *machine) start() {
 	args := append(m.command[1:len(m.command):len(m.command)], "run", "--hostname-override", m.name, "--pod-manifest-path", m.manifests)
 	cmd := m.with(exec.Command(m.command[0], args...))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // an agent does not outlive its test
-	agent, err := rig.Start(cmd, filepath.Join(m.root+".log"))
+	agent, err := rig.Start(cmd, m.root+".log")
 	must(m.T, err)
 	m.agent = agent
 	m.Cleanup(func() {
