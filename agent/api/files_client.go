@@ -68,7 +68,9 @@ func (c *Client) WriteFiles(ctx context.Context, req FileRequest, fill func(arch
 	}()
 	err := c.send(ctx, req, archive)
 	_ = archive.CloseWithError(errNotTaken)
-	if fillErr := <-filled; fillErr != nil && !errors.Is(fillErr, errNotTaken) {
+	fillErr := <-filled
+	notTaken := errors.Is(fillErr, errNotTaken) || errors.Is(fillErr, io.ErrClosedPipe) // the HTTP client closes it too
+	if fillErr != nil && !notTaken {
 		return fillErr // the agent's error is that the archive broke off
 	}
 	return err
