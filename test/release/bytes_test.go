@@ -22,7 +22,7 @@ import (
 // shown for one architecture.
 func TestTheSameCommitGivesTheSameBytes(t *testing.T) {
 	clone := filepath.Join(t.TempDir(), "another", "place")
-	git(t, "clone", "-q", "--no-local", git(t, "rev-parse", "--show-toplevel"), clone)
+	git(t, "clone", "-q", "--no-local", source, clone)
 	again := arches[:1]
 	if os.Getenv("PODSTEAD_RELEASE_ARCHES") != "" {
 		again = arches
@@ -70,7 +70,7 @@ func sums(t *testing.T, dir string) map[string]string {
 }
 
 func TestAnArchiveHoldsWhatIsInstalled(t *testing.T) {
-	unit, err := os.ReadFile("../../packaging/podstead.service")
+	unit, err := os.ReadFile(filepath.Join(source, "packaging/podstead.service"))
 	must(t, err)
 	for _, arch := range arches {
 		var held []string
@@ -149,7 +149,7 @@ func TestEachProgramHasItsBillOfMaterials(t *testing.T) {
 
 func TestTheUnitIsOneForSystemd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "podstead.service")
-	unit, err := os.ReadFile("../../packaging/podstead.service")
+	unit, err := os.ReadFile(filepath.Join(source, "packaging/podstead.service"))
 	must(t, err)
 	program := program(t, arches[0]) // it must be there
 	must(t, os.WriteFile(path, bytes.ReplaceAll(unit, []byte("/usr/local/bin/podstead"), []byte(program)), 0o644))

@@ -169,7 +169,7 @@ func TestEachProgramRuns(t *testing.T) {
 			if out, err := m.podstead("version", "--client"); err != nil || !strings.Contains(out, version(t)+" ") || !strings.Contains(out, platform(arch)) {
 				t.Errorf("its version is %q, %v", out, err)
 			}
-			if out, err := m.podstead("validate", "../../examples"); err != nil || !strings.Contains(out, "0 faults") {
+			if out, err := m.podstead("validate", filepath.Join(source, "examples")); err != nil || !strings.Contains(out, "0 faults") {
 				t.Errorf("it says of the examples: %q, %v", out, err)
 			}
 			m.start()
@@ -184,7 +184,7 @@ func TestEachProgramRuns(t *testing.T) {
 // The unit takes from the agent what it does not need, and no more: with the
 // capabilities that it leaves, pods run, volumes in memory included.
 func TestTheUnitLeavesTheAgentWhatItNeeds(t *testing.T) {
-	unit, err := os.ReadFile("../../packaging/podstead.service")
+	unit, err := os.ReadFile(filepath.Join(source, "packaging/podstead.service"))
 	must(t, err)
 	line := regexp.MustCompile(`(?m)^CapabilityBoundingSet=(.*)$`).FindSubmatch(unit)
 	if line == nil {

@@ -13,12 +13,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/podstead/podstead/test/rig"
 )
 
-// dist is where the release was built.
-var dist string
+// source is a clone of the repository, whose commit stays the same, and dist where
+// its release was built.
+var source, dist string
 
 // arches are those of the release.
 var arches = []string{"amd64", "arm64", "armv7"}
@@ -29,17 +28,30 @@ func run(m *testing.M) int {
 	if words := os.Getenv("PODSTEAD_RELEASE_ARCHES"); words != "" {
 		arches = strings.Fields(words)
 	}
-	var err error
-	if dist, err = os.MkdirTemp("", "podstead-release-"); err != nil {
+	dir, err := os.MkdirTemp("", "podstead-release-")
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dist)
-	if _, err := rig.Hack("", "release.sh", append([]string{"-o", dist}, arches...)...); err != nil {
+	defer os.RemoveAll(dir)
+	if err := build(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
+}
+
+func build(dir string) error {
+	source, dist = filepath.Join(dir, "source"), filepath.Join(dir, "dist")
+	for _, command := range []*exec.Cmd{
+		exec.Command("git", "clone", "-q", "--no-local", "../..", source),
+		exec.Command(filepath.Join(source, "hack/release.sh"), append([]string{"-o", dist}, arches...)...),
+	} {
+		if out, err := command.CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w\n%s", command, err, out)
+		}
+	}
+	return nil
 }
 
 func must(t *testing.T, err error) {
@@ -49,10 +61,10 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// git asks the repository that the tests are in.
+// git asks the clone.
 func git(t *testing.T, words ...string) string {
 	t.Helper()
-	out, err := exec.Command("git", words...).Output()
+	out, err := exec.Command("git", append([]string{"-C", source}, words...)...).Output()
 	must(t, err)
 	return strings.TrimSpace(string(out))
 }
