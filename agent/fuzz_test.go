@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -31,7 +30,7 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte(`{"version":1,"pod":{"metadata":{"uid":"`+uid+`"}}}`), []byte("{}\n[]\n"))
 	f.Add([]byte(`{"version":99}`), []byte{})
 	dir := f.TempDir()
-	records := &Records{dir: dir, write: func(path string, data []byte, mode fs.FileMode) error { return os.WriteFile(path, data, mode) }}
+	records := &Records{dir: dir, write: os.WriteFile}
 	if err := os.Mkdir(filepath.Join(dir, uid), 0o700); err != nil {
 		f.Fatal(err)
 	}
