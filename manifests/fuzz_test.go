@@ -1,20 +1,67 @@
 package manifests
 
 import (
+	"bytes"
 	"encoding/json"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/metrics"
+	"slices"
 	"testing"
 )
 
 // FuzzDecode: whatever the bytes, there is an answer: documents or faults, and
 // pods only without faults.
 func FuzzDecode(f *testing.F) {
-	for _, sample := range yamlSamples {
-		f.Add([]byte(sample))
+	for _, sample := range decodeSamples(f) {
+		f.Add(sample)
+	}
+	f.Fuzz(answer)
+}
+
+// The short form, with the same bytes every time: samples of which a few were
+// doubled, lost or exchanged.
+func TestAnyBytesHaveAnAnswer(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, sample := range decodeSamples(t) {
+		for range 10 {
+			data := bytes.Clone(sample)
+			for range 1 + random.IntN(3) {
+				data = altered(data, random)
+			}
+			if answer(t, data); t.Failed() {
+				t.Fatalf("the bytes: %q", data)
+			}
+		}
+	}
+}
+
+func altered(data []byte, random *rand.Rand) []byte {
+	if len(data) == 0 {
+		return data
+	}
+	const marks = "\n :,-?&*!|>'\"{}[]#%@~<\t\x00\xff0a"
+	from := random.IntN(len(data))
+	to := min(len(data), from+1+random.IntN(8))
+	switch random.IntN(3) {
+	case 0:
+		return slices.Delete(data, from, to)
+	case 1:
+		return slices.Insert(data, to, bytes.Clone(data[from:to])...)
+	}
+	data[from] = marks[random.IntN(len(marks))]
+	return data
+}
+
+func decodeSamples(t testing.TB) (samples [][]byte) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(yamlSamples)) {
+		samples = append(samples, []byte(yamlSamples[name]))
 	}
 	for _, sample := range []string{lamp, web, "hello", "[]", "null", "\xff\xfe", "a: &x [*x]", "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[]}", podWith("env: [{name: A, value: 1}]", "volumes: [{name: v}]")} {
-		f.Add([]byte(sample))
+		samples = append(samples, []byte(sample))
 	}
 	for _, sample := range []string{
 		secretWith("data: {a: YQ==, b: a}\nstringData: {a: b, '..': c}\ntype: kubernetes.io/tls\n"),
@@ -22,32 +69,47 @@ func FuzzDecode(f *testing.F) {
 		configMapWith("binaryData: {a: //79}\ndata: {a: &x b, c: *x}\nimmutable: true\n"),
 		"apiVersion: v1\nkind: SecretList\nitems: [{metadata: {name: a}}]\n",
 	} {
-		f.Add([]byte(sample))
+		samples = append(samples, []byte(sample))
 	}
 	files, _ := filepath.Glob("testdata/[id]*/*")
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
-			f.Fatal(err)
+			t.Fatal(err)
 		}
-		f.Add(data)
+		samples = append(samples, data)
 	}
+	return samples
+}
+
+// answer is what reading must do with any bytes: and it allocates, in all, at most
+// what as many values as are allowed cost.
+func answer(t *testing.T, data []byte) {
 	lim := Limits{Bytes: 1 << 16, Depth: 50, Nodes: 5000, Documents: 20}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		docs, faults := Decode("x", data, lim)
-		if len(docs) > lim.Documents {
-			t.Fatalf("%d documents", len(docs))
+	before := allocated()
+	docs, faults := Decode("x", data, lim)
+	if used := allocated() - before; used > 64<<20 {
+		t.Fatalf("%d MiB allocated", used>>20)
+	}
+	if len(docs) > lim.Documents {
+		t.Fatalf("%d documents", len(docs))
+	}
+	for _, fault := range faults {
+		if fault.Message == "" {
+			t.Fatalf("a fault without a message at %v", fault.Place)
 		}
-		for _, fault := range faults {
-			if fault.Message == "" {
-				t.Fatalf("a fault without a message at %v", fault.Place)
-			}
-		}
-		for _, doc := range docs {
-			checkStatic(t, doc)
-			checkObject(t, doc)
-		}
-	})
+	}
+	for _, doc := range docs {
+		checkStatic(t, doc)
+		checkObject(t, doc)
+	}
+}
+
+// allocated is how many bytes were ever allocated.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }
 
 // checkStatic: a pod that is fit to run is the same when it is read again from
