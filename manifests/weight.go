@@ -161,7 +161,7 @@ func introduces(text []byte, i int, bracket byte) int {
 		return 2
 	case c == ':' && bracket != '{' && (!isWordByte(before) || behind != '/' && !isWordByte(behind)): // not in http://a
 		return 2
-	case c == '?' && isSpace(before) && isSpace(behind):
+	case c == '?' && isSpace(behind):
 		return 2
 	case c == '[' || c == '-' && isSpace(before) && isSpace(behind):
 		return 1

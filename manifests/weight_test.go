@@ -69,6 +69,7 @@ func TestTheWeightOfATextIsThatOfItsNodes(t *testing.T) {
 		{name: "a comment behind", data: "a: b # c, d\n", want: 4},
 		{name: "a comment in brackets", data: "a: [b # ]\n - \"c, \"d, e\"]\n", want: 8},
 		{name: "an address", data: "image: http://a:80/b:c\n", want: 2},
+		{name: "a key without anything in brackets", data: "[? ]\n", want: 3},
 		{name: "rare breaks", data: "a: |\n  b\u2028c: [d, e]\n", want: 7},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
