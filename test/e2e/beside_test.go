@@ -168,11 +168,12 @@ func TestAStrangerKeepsTheNameOfASandbox(t *testing.T) {
 func TestTwoAgentsOfOneName(t *testing.T) {
 	t.Parallel()
 	one, two := newNode(t), newNodeOn(t, rig.Socket, "")
-	for _, n := range []*node{one, two} {
-		n.put("lamp.yaml", lamp("lamp"))
-		n.start()
-	}
-	first, second := one.awaitReady("lamp"), two.awaitReady("lamp")
+	one.put("lamp.yaml", lamp("lamp"))
+	one.start()
+	first := one.awaitReady("lamp") // before the second looks who else is there
+	two.put("lamp.yaml", lamp("lamp"))
+	two.start()
+	second := two.awaitReady("lamp")
 	if first.UID != second.UID {
 		t.Errorf("UIDs %s and %s: is this still the case that the test is about?", first.UID, second.UID)
 	}
