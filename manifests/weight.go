@@ -3,6 +3,7 @@ package manifests
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 )
 
 // weighing finds an upper bound of the values and keys in a YAML text: a parser's
@@ -161,9 +162,9 @@ func introduces(text []byte, i int, bracket byte) int {
 		return 2
 	case c == ':' && bracket != '{' && (!isWordByte(before) || behind != '/' && !isWordByte(behind)): // not in http://a
 		return 2
-	case c == '?' && isSpace(behind):
+	case c == '?' && mayEnd(behind):
 		return 2
-	case c == '[' || c == '-' && isSpace(before) && isSpace(behind):
+	case c == '[' || c == '-' && mayEnd(before) && mayEnd(behind):
 		return 1
 	}
 	return 0
@@ -245,6 +246,9 @@ func byteAt(text []byte, i int) byte {
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == 0 || c == '\r' || c == '\n' }
+
+// mayEnd reports a byte that may be, or be a part of, a space or a break.
+func mayEnd(c byte) bool { return isSpace(c) || c >= utf8.RuneSelf }
 
 func isWordByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'

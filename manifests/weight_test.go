@@ -70,6 +70,7 @@ func TestTheWeightOfATextIsThatOfItsNodes(t *testing.T) {
 		{name: "a comment in brackets", data: "a: [b # ]\n - \"c, \"d, e\"]\n", want: 8},
 		{name: "an address", data: "image: http://a:80/b:c\n", want: 2},
 		{name: "a key without anything in brackets", data: "[? ]\n", want: 3},
+		{name: "a key without anything before a rare break", data: "?\u0085", want: 2},
 		{name: "rare breaks", data: "a: |\n  b\u2028c: [d, e]\n", want: 7},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
