@@ -194,7 +194,8 @@ func TestTheUnitLeavesTheAgentWhatItNeeds(t *testing.T) {
 	for _, word := range strings.Fields(string(line[1])) {
 		left += ",+" + strings.ToLower(strings.TrimPrefix(word, "CAP_"))
 	}
-	m := newMachine(t, "setpriv", "--no-new-privs", "--bounding-set", left, program(t, arches[0]))
+	command := append([]string{"setpriv", "--no-new-privs", "--bounding-set", left}, emulators[arches[0]]...)
+	m := newMachine(t, append(command, program(t, arches[0]))...)
 	m.start()
 	m.put("lamp.yaml", lamp)
 	m.says("Running", "get", "pods")
